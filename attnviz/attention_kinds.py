@@ -1,14 +1,131 @@
-"""The kinds of attention of recurrent translators, as options, model folders and traces name them."""
+"""The kinds of attention of recurrent translators: what each is called, and where its parts are.
+
+A kind has a torch class (`network.scorers`), a NumPy class that shares nothing with it (`analysis.scorers`) and texts
+(`wording.scorers`). They are named here and imported by whoever needs one, so that nothing else lists the kinds. Users
+add a kind of their own by its torch class, `package.module:Class`: as an entry point of the group `attnviz.scorers`, by
+`--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder alone cannot name a module to be imported.
+"""
 
 from __future__ import annotations
 
+import importlib
+import os
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any
 
-ATTENTION_KINDS = ("additive", "general", "none")
-"""Values of `ModelConfig.attention`."""
-IMPORTED_KINDS = ("additive", "general")
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+
+GROUP, VARIABLE = "attnviz.scorers", "ATTNVIZ_SCORERS"
+"""Entry points, and the variable of the environment: classes with commas between them."""
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of attention. Places are written `module:name`."""
+
+    name: str
+    """As in options, in `ModelConfig.attention` and in traces."""
+    network: str
+    """Place of the torch class, a `network.scorers.Scorer`."""
+    recomputation: str = ""
+    """Place of the NumPy class, an `analysis.scorers.Scorer`; empty where there is none, so that energies cannot be
+    verified."""
+    texts: str = ""
+    """Place of the function that returns the `wording.scorers.ScorerTexts`; empty for those of any kind."""
+    halves: bool = False
+    """Whether each direction of the encoder has n / 2 units, so that h_j is as long as s_i."""
+    of_imports: bool = False
+    """Whether imported translators can have it."""
+
+
+def _built_in(name: str, of_class: str, texts: str, *, halves: bool = False, of_imports: bool = False) -> Kind:
+    network, recomputation = (f"attnviz.{package}.scorers:{of_class}" for package in ("network", "analysis"))
+    return Kind(name, network, recomputation, f"attnviz.wording.scorers:{texts}", halves, of_imports)
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        _built_in("additive", "AdditiveScorer", "additive", of_imports=True),
+        _built_in("general", "GeneralScorer", "general", of_imports=True),
+        _built_in("none", "FixedContext", "none"),
+    )
+}
+ATTENTION_KINDS = tuple(KINDS)
+IMPORTED_KINDS = tuple(name for name, kind in KINDS.items() if kind.of_imports)
 """Values of `Seq2SeqConfig.attention`."""
+HALVING_KINDS = tuple(name for name, kind in KINDS.items() if kind.halves)
+
+
+def is_own(name: object) -> bool:
+    """Return whether `name` is written like the class of a user's own kind, `package.module:Class`."""
+    return isinstance(name, str) and _PLACE.fullmatch(name) is not None
+
+
+def check_known(name: object) -> None:
+    """Raise ValueError unless `name` is of a kind that comes with this program, or written like a user's own."""
+    if name not in ATTENTION_KINDS and not is_own(name):
+        shown = repr(name) if len(repr(name)) <= 60 else f"{repr(name)[:57]}..."
+        raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shown}")
+
+
+def kind_of(name: str) -> Kind:
+    """Return the kind of this name; raise AttnvizError where it is a user's own that is not registered."""
+    if name in KINDS:
+        return KINDS[name]
+    if name not in registered():
+        raise AttnvizError(
+            gettext(
+                "The attention “{name}” is a class of somebody’s own, which is imported only if you say so: give "
+                "--scorer {name}, or set {variable}={name}.",
+                name=name,
+                variable=VARIABLE,
+            )
+        )
+    return Kind(name, name, str(getattr(resolve(name), "recomputation", "")))
+
+
+def register(place: str) -> None:
+    """Let the class at `place`, `package.module:Class`, be imported, in this process and those it starts; raise
+    AttnvizError where there is no such class."""
+    if not is_own(place):
+        raise AttnvizError(gettext("A scorer is named as package.module:Class, not “{place}”.", place=place))
+    resolve(place)
+    os.environ[VARIABLE] = ",".join(dict.fromkeys([*_in_environment(), place]))
+
+
+def registered() -> tuple[str, ...]:
+    """Return the places of the classes that may be imported: of installed packages, and of the environment."""
+    return *_entry_points().values(), *_in_environment()
+
+
+def full_name(name: str) -> str:
+    """Return the name of a kind, given that name or the short one of an installed package's entry point."""
+    return name if name in KINDS else _entry_points().get(name, name)
+
+
+def resolve(place: str) -> Any:
+    """Return what is at a `place`, `module:name`; raise AttnvizError where there is nothing."""
+    module, _, name = place.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise AttnvizError(gettext("{place} cannot be imported: {error}.", place=place, error=error)) from error
+
+
+@cache
+def _entry_points() -> Mapping[str, str]:
+    return {one.name: one.value for one in entry_points(group=GROUP) if is_own(one.value)}
+
+
+def _in_environment() -> list[str]:
+    return [place for place in os.environ.get(VARIABLE, "").split(",") if is_own(place)]
 
 
 def renamed(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import load_file
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import load_model, save_model
 from attnviz.errors import AttnvizError
-from attnviz.network.config import ATTENTION_KINDS
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import translator as translator_module
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.errors import AttnvizError
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.quantities import RECORDED

@@ -14,6 +14,8 @@ from attnviz.languages import gettext
 from attnviz.trace import Computation, Trace
 from attnviz.trace.quantities import check_shapes, sizes
 
+_ATTENTION = "decoder.attention."
+
 
 class MisfitError(AttnvizError):
     """Trace and weights belong to models of different kinds or sizes, or the trace's arrays to different sentences."""
@@ -24,7 +26,15 @@ def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
     `trace` has, and the trace's own arrays fit its pieces."""
     try:
         check_shapes(trace)
-        expected = _weight_shapes(trace, np.shape(weights["decoder.embedding.weight"])[-1])
+    except (ValueError, KeyError, IndexError) as error:
+        raise MisfitError(misfit(trace, error)) from error
+    check_model(trace, weights)
+
+
+def check_model(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Raise MisfitError unless `weights` are of the kind and the sizes of the model that made `trace`."""
+    try:
+        expected = _weight_shapes(trace, weights, np.shape(weights["decoder.embedding.weight"])[-1])
     except (ValueError, KeyError, IndexError) as error:
         raise MisfitError(misfit(trace, error)) from error
     check_weight_shapes(trace, weights, expected)
@@ -46,14 +56,14 @@ def misfit(trace: Computation, what: object) -> str:
     return gettext("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=what)
 
 
-def _weight_shapes(trace: Trace, m: int) -> dict[str, tuple[int, ...]]:
+def _weight_shapes(trace: Trace, weights: Mapping[str, NDArray[Any]], m: int) -> dict[str, tuple[int, ...]]:
     """Return the shape of every weight of the network that made `trace`, with embeddings of size `m`."""
     size = sizes(trace)
-    n, c, wide, vocabulary = size["n"], size["c"], 2 * size["l"], size["K"]
+    n, half, c, wide, vocabulary = size["n"], size["2m"] // 2, size["c"], 2 * size["l"], size["K"]
     shapes: dict[str, tuple[int, ...]] = {
         "encoder.embedding.weight": (vocabulary, m),
         "decoder.embedding.weight": (vocabulary, m),
-        "decoder.initial.weight": (n, n),
+        "decoder.initial.weight": (n, half),
         "decoder.initial.bias": (n,),
         "decoder.readout_state.weight": (wide, n),
         "decoder.readout_state.bias": (wide,),
@@ -62,13 +72,16 @@ def _weight_shapes(trace: Trace, m: int) -> dict[str, tuple[int, ...]]:
         "decoder.output.weight": (vocabulary, size["l"]),
         "decoder.output.bias": (vocabulary,),
     }
-    grus = (("encoder.gru.{}_l0", m), ("encoder.gru.{}_l0_reverse", m), ("decoder.gru.{}", m + c))
-    for name, inputs in grus:
+    grus = (("encoder.gru.{}_l0", half, m), ("encoder.gru.{}_l0_reverse", half, m), ("decoder.gru.{}", n, m + c))
+    for name, units, inputs in grus:
         shapes |= {
-            name.format("weight_ih"): (3 * n, inputs),
-            name.format("weight_hh"): (3 * n, n),
-            name.format("bias_ih"): (3 * n,),
-            name.format("bias_hh"): (3 * n,),
+            name.format("weight_ih"): (3 * units, inputs),
+            name.format("weight_hh"): (3 * units, units),
+            name.format("bias_ih"): (3 * units,),
+            name.format("bias_hh"): (3 * units,),
         }
-    attention = scorer_of(trace.config).weight_shapes(n, size["n'"])
+    if scorer_of(trace.config).missing:  # which weights a user's own kind has is known to its torch class alone
+        return shapes | {name: np.shape(array) for name, array in weights.items() if name.startswith(_ATTENTION)}
+    positions = trace.config.get("alignment_size", size["n'"])
+    attention = scorer_of(trace.config).weight_shapes(n, size["n'"], positions)
     return shapes | {f"decoder.{name}": shape for name, shape in attention.items()}

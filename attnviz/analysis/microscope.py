@@ -28,7 +28,7 @@ class Microscope:
     query: Array
     """(W_a s_{i-1})_k, or (s_{i-1})_k for the dot product, (n',)."""
     key: Array
-    """(U_a h_j)_k, or (P h_j)_k, (n',)."""
+    """(U_a h_j)_k, or (P h_j)_k, (n',); with what the weights of the step before add to it."""
     activation: Array
     """tanh(query + key), or query * key, (n',)."""
     score: Array
@@ -61,7 +61,7 @@ def microscope(trace: Recurrent, weights: Weights | None, step: int, position: i
     for a model without attention, whose energies are not computed from units, and where v_a is nowhere to be had.
     """
     query = np.asarray(trace.queries[step], dtype=np.float64)
-    key = np.asarray(trace.keys[position], dtype=np.float64)
+    key = np.asarray(trace.keys_at(step)[position], dtype=np.float64)
     scorer = scorer_of(trace.config)
     return Microscope(query, key, scorer.activations(query, key), score_vector(trace, weights), scorer.bounded)
 

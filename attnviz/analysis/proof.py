@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from attnviz.analysis import after_recomputation as again
 from attnviz.analysis.fit import check_fit
+from attnviz.analysis.interventions import changed_energies
 from attnviz.analysis.ledger import ledgers
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.microscope import microscope
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.readout import pairs as readout_pairs
-from attnviz.analysis.recomputation import attend, below, decode_step, encode, log_softmax
+from attnviz.analysis.recomputation import attend, below, decode_weighed, encode, log_softmax, softmax
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
 from attnviz.trace.interventions import acting_on, forced_words
@@ -64,6 +65,8 @@ class Proof:
     """The outcome of recomputing a step."""
 
     checks: tuple[Check, ...]
+    missing: str = ""
+    """Says which quantities could not be recomputed, and why; empty where all were."""
 
     @property
     def numbers(self) -> int:
@@ -96,6 +99,7 @@ class Prover:
         """
         check_fit(trace, weights)
         self.trace, self.weights = trace, weights
+        self.missing = scorer_of(trace.config).missing
         decoder = below(weights, "decoder.")
         self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
 
@@ -106,28 +110,28 @@ class Prover:
 
         With `reading` also what the heatmap shows of the step after the word, which takes all steps to recompute.
         """
-        trace = self.trace
-        found = decode_step(
+        trace, found = self.trace, self._attended(step)
+        found |= decode_weighed(
             self._decoder,
             trace.config,
             _exact(trace.annotations),
-            _exact(trace.keys),
+            found["alignment"],
             _exact(trace.previous_states[step]),
             _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
-            acting_on(trace.interventions, step),
         )
         probabilities, logits = found["probabilities"], found["logits"]
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
-        recorded = [quantity.name for quantity in RECORDED if quantity.name in found]
+        recorded = [quantity.name for quantity in RECORDED if quantity.name in found and found[quantity.name].size]
         pairs |= {name: (getattr(trace, name)[step], found[name]) for name in recorded}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], log_softmax(logits)[trace.target_ids[step]]
         pairs["entropy"] = entropy(trace.alignment[step]), found["entropy"]
         pairs["coverage"] = coverage(trace.alignment), self._coverage
-        if trace.attends:
+        if trace.attends and not self.missing:
             columns = range(len(trace.source_pieces))
             sums = [microscope(trace, self.weights, step, position).energy for position in columns]
             pairs["energy sums"] = sums, found["energies"]
+        if trace.attends:
             pairs |= self._after(step, found["alignment"], reading=reading)
         wide = readout_pairs(trace, self.weights, step)
         pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
@@ -136,7 +140,17 @@ class Prover:
         pairs["ledger sums"] = [entry.logit for entry in entries], logits[shown]
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
-        return Proof(tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
+        checks = tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
+        return Proof(checks, self.missing)
+
+    def _attended(self, step: int) -> dict[str, Array]:
+        """What `attend` returns for 0-based `step`; the alignment alone, from the energies shown, where the kind of
+        attention has no NumPy class."""
+        trace, acting = self.trace, acting_on(self.trace.interventions, step)
+        if self.missing:
+            return {"alignment": softmax(changed_energies(_exact(trace.energies[step]), acting))}
+        state, before = _exact(trace.previous_states[step]), _exact(trace.previous_alignment[step])
+        return attend(self._decoder, trace.config, _exact(trace.keys), state, before, acting)
 
     def _after(self, step: int, alignment: Array, *, reading: bool) -> dict[str, tuple[Any, Array]]:
         """What 0-based `step` was about once its word was known, as shown, and recomputed with the `alignment` as
@@ -178,7 +192,7 @@ class Prover:
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
         """What is the same at every step: as shown, and recomputed."""
-        trace, decoder = self.trace, self._decoder
+        trace, decoder, scorer = self.trace, self._decoder, scorer_of(self.trace.config)
         encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self.weights, "encoder.").items()}
         annotations = _exact(trace.annotations)
         backward = annotations[0, annotations.shape[1] // 2 :]
@@ -188,10 +202,14 @@ class Prover:
                 trace.initial_state,
                 np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
             ),
-            "keys": (trace.keys, scorer_of(trace.config).keys(decoder, annotations)),
         }
+        if self.missing:
+            return pairs
+        pairs["keys"] = trace.keys, scorer.keys(decoder, annotations)
         if trace.score_vector.size:
             pairs["score_vector"] = trace.score_vector, decoder["attention.score"]
+        if trace.feature_weight.size:
+            pairs["feature_weight"] = trace.feature_weight, decoder["attention.feature.weight"]
         return pairs
 
     @property
@@ -203,13 +221,7 @@ class Prover:
     @cached_property
     def _alignment(self) -> Array:
         """The alignment as recomputed, (Ty, Tx)."""
-        trace, keys = self.trace, _exact(self.trace.keys)
-        return np.stack(
-            [
-                attend(self._decoder, trace.config, keys, _exact(state), acting_on(trace.interventions, i))[2]
-                for i, state in enumerate(trace.previous_states)
-            ]
-        )
+        return np.stack([self._attended(i)["alignment"] for i in range(len(self.trace.target_pieces))])
 
 
 def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Proof:

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import MisfitError
+from attnviz.analysis.fit import MisfitError, check_model
 from attnviz.analysis.proof import Prover
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.seq2seq_proof import Seq2SeqProver, check_seq2seq_fit
@@ -36,9 +36,10 @@ def could_be_of(record: Record, weights: Weights) -> bool:
         except MisfitError:
             return False
         return True
-    if not isinstance(record, Trace) or "decoder.initial.bias" not in weights:
+    if not isinstance(record, Trace):
         return False
-    key = weights.get("decoder.attention.key.weight")
-    hidden, maxout = len(weights["decoder.initial.bias"]), weights["decoder.output.weight"].shape[1]
-    sizes = len(record.initial_state), record.readouts.shape[1], record.keys.shape[1]
-    return sizes == (hidden, maxout, 0 if key is None else len(key))
+    try:
+        check_model(record, weights)
+    except MisfitError:
+        return False
+    return True

@@ -32,6 +32,7 @@ class Recomputation:
     initial_state: Array
     keys: Array
     queries: Array
+    features: Array
     energies: Array
     alignment: Array
     entropy: Array
@@ -71,11 +72,11 @@ def recompute(
     initial = np.tanh(decoder["initial.weight"] @ annotations[0, n:] + decoder["initial.bias"])
     keys = scorer_of(config).keys(decoder, annotations)
     steps: dict[str, list[Array]] = {}
-    state = initial
+    state, weights_before = initial, np.zeros(len(annotations))
     for i, previous in enumerate((BOS, *target_ids[:-1])):
         word = decoder["embedding.weight"][previous]
-        step = decode_step(decoder, config, annotations, keys, state, word, acting_on(interventions, i))
-        state = step["states"]
+        step = decode_step(decoder, config, annotations, keys, state, word, weights_before, acting_on(interventions, i))
+        state, weights_before = step["states"], step["alignment"]
         for name, value in step.items():
             steps.setdefault(name, []).append(value)
     by_step = {name: np.stack(rows) for name, rows in steps.items()}
@@ -99,22 +100,26 @@ def decode_step(
     keys: Array,
     state: Array,
     word: Array,
+    before: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return one step of the decoder, from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,) and E y_{i-1} (m,).
+    """Return one step of the decoder, from annotations (Tx, 2m), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} and the weights
+    of the step `before` (Tx,), 0 before the first.
 
     It is a dictionary of arrays named like those of the table in `trace.quantities`, for this step alone. `decoder`
     holds the decoder's weights, named without "decoder."; `interventions` are those of this step.
     """
-    query, energies, alignment = attend(decoder, config, keys, state, interventions)
-    context = alignment @ annotations[:, : scorer_of(config).context_size(len(state))]
-    return {
-        "queries": query,
-        "energies": energies,
-        "alignment": alignment,
-        "entropy": _entropy(alignment),
-        "contexts": context,
-    } | decode_from(decoder, config, context, state, word)
+    found = attend(decoder, config, keys, state, before, interventions)
+    return found | decode_weighed(decoder, config, annotations, found["alignment"], state, word)
+
+
+def decode_weighed(
+    decoder: Weights, config: Mapping[str, Any], annotations: Array, alignment: Array, state: Array, word: Array
+) -> dict[str, Array]:
+    """Return the rest of a step once its alignment is known, (Tx,); the rest as for `decode_step`."""
+    context = alignment @ annotations[:, : scorer_of(config).context_size(annotations.shape[1])]
+    rest = decode_from(decoder, config, context, state, word)
+    return {"entropy": _entropy(alignment), "contexts": context} | rest
 
 
 def decode_from(
@@ -165,14 +170,16 @@ def attend(
     config: Mapping[str, Any],
     keys: Array,
     state: Array,
+    before: Array,
     interventions: Sequence[AttentionIntervention] = (),
-) -> tuple[Array, Array, Array]:
-    """Return the query (n',), the scorer's energies (Tx,) and the alignment (Tx,) of one step, from keys (Tx, n') and
-    s_{i-1} (n,); the rest as for `decode_step`."""
+) -> dict[str, Array]:
+    """Return the query (n',), the features (Tx, r), the scorer's energies (Tx,) and the alignment (Tx,) of one step,
+    from keys (Tx, n'), s_{i-1} (n,) and the weights of the step `before` (Tx,); the rest as for `decode_step`."""
     scorer = scorer_of(config)
-    query = scorer.query(decoder, state)
-    energies = scorer.energies(decoder, query, keys)
-    return query, energies, softmax(changed_energies(energies, interventions))
+    query, features = scorer.query(decoder, state), scorer.features(decoder, before)
+    energies = scorer.energies(decoder, query, keys, features)
+    alignment = softmax(changed_energies(energies, interventions))
+    return {"queries": query, "features": features, "energies": energies, "alignment": alignment}
 
 
 def _run_gru(weights: Weights, inputs: Array) -> Array:

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from attnviz.attention_kinds import kind_of, registered, resolve
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
 
 Array = NDArray[np.float64]
 Decoder = Mapping[str, NDArray[Any]]
@@ -21,14 +26,17 @@ class Scorer(ABC):
 
     bounded = False
     """Whether the activation of a unit is a tanh, so that it can saturate."""
+    missing = ""
+    """Says what cannot be computed, where something cannot."""
 
     @abstractmethod
-    def weight_shapes(self, hidden: int, units: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of its weights by name, for the hidden size n and n' `units` of an energy."""
+    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of its weights by name, for the hidden size n, n' `units` of an energy, and the
+        `alignment_size` of the config."""
 
-    def context_size(self, hidden: int) -> int:
-        """Return the length of a context vector, given the hidden size n: 2n unless a kind says otherwise."""
-        return 2 * hidden
+    def context_size(self, annotation: int) -> int:
+        """Return the length of a context vector, given that of an annotation: the same unless a kind says otherwise."""
+        return annotation
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
         """U_a h_j, or P h_j: (Tx, 2n) to (Tx, n')."""
@@ -46,8 +54,14 @@ class Scorer(ABC):
     def score_vector(self, decoder: Decoder, units: int) -> Array:
         """Return what weighs each of the n' `units` of an energy, (n',); raise ValueError where there are none."""
 
-    def energies(self, decoder: Decoder, query: Array, keys: Array) -> Array:
-        """e_ij, the weighted sum of the units: (n',) and (Tx, n') to (Tx,)."""
+    def features(self, decoder: Decoder, before: Array) -> Array:
+        """Return f_ij, what energies see of the weights of the step `before`, (Tx,), 0 before the first: (Tx, r)."""
+        return before[:, None][:, :0]
+
+    def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
+        """e_ij, the weighted sum of the units: (n',), (Tx, n') and (Tx, r) to (Tx,)."""
+        if features.size:
+            keys = keys + features @ decoder["attention.feature.weight"].T
         energies: Array = self.activations(query, keys) @ self.score_vector(decoder, len(query))
         return energies
 
@@ -57,7 +71,7 @@ class AdditiveScorer(Scorer):
 
     bounded = True
 
-    def weight_shapes(self, hidden: int, units: int) -> dict[str, tuple[int, ...]]:
+    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """W_a (n', n), U_a (n', 2n) and v_a (n',)."""
         return {
             "attention.query.weight": (units, hidden),
@@ -78,12 +92,8 @@ class AdditiveScorer(Scorer):
         return np.asarray(decoder["attention.score"], dtype=np.float64)
 
 
-class GeneralScorer(Scorer):
-    """e_ij = s_{i-1} . P h_j (Luong's *general*): its units are the products, each with weight 1."""
-
-    def weight_shapes(self, hidden: int, units: int) -> dict[str, tuple[int, ...]]:
-        """P, (n, 2n)."""
-        return {"attention.key.weight": (hidden, 2 * hidden)}
+class ProductScorer(Scorer):
+    """e_ij = s_{i-1} . key_j: its units are the products, each with weight 1, and n' is n."""
 
     def query(self, decoder: Decoder, state: Array) -> Array:
         """Return the state as it is, (n,)."""
@@ -98,16 +108,24 @@ class GeneralScorer(Scorer):
         return np.ones(units)
 
 
+class GeneralScorer(ProductScorer):
+    """e_ij = s_{i-1} . P h_j (Luong's *general*)."""
+
+    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
+        """P, (n, 2n)."""
+        return {"attention.key.weight": (hidden, 2 * hidden)}
+
+
 class FixedContext(Scorer):
     """No attention: the last source piece is open and no other, and a context is its annotation's forward half."""
 
-    def weight_shapes(self, hidden: int, units: int) -> dict[str, tuple[int, ...]]:
+    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """Return nothing: there are no weights."""
         return {}
 
-    def context_size(self, hidden: int) -> int:
-        """Return n."""
-        return hidden
+    def context_size(self, annotation: int) -> int:
+        """Return that of its forward half."""
+        return annotation // 2
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
         """Return an empty key per piece: (Tx, 2n) to (Tx, 0)."""
@@ -125,17 +143,67 @@ class FixedContext(Scorer):
         """Raise ValueError: there are no units."""
         raise ValueError("a model without attention has no energies to take apart")
 
-    def energies(self, decoder: Decoder, query: Array, keys: Array) -> Array:
+    def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
         """Return 0 for the last source piece and -inf for every other, (Tx,)."""
         energies = np.full(len(keys), -np.inf)
         energies[-1] = 0
         return energies
 
 
-SCORERS: Mapping[str, Scorer] = {"additive": AdditiveScorer(), "general": GeneralScorer(), "none": FixedContext()}
-"""The scorer that each value of `ModelConfig.attention` names."""
+class MissingFunctionError(AttnvizError):
+    """The energies of a kind of attention cannot be computed here: it has no NumPy class, or is not registered."""
+
+
+class UnknownScorer(Scorer):
+    """A user's own kind without a NumPy class: whatever needs its energies raises MissingFunctionError."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def missing(self) -> str:  # type: ignore[override]  # in the language of whoever asks
+        """Says that energies cannot be verified, and what would help."""
+        return gettext(
+            "Keys, query and energies are not verified: the attention “{name}” has no NumPy function. Name its class "
+            "in the attribute “recomputation” of the scorer.",
+            name=self.name,
+        )
+
+    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
+        """Raise MissingFunctionError."""
+        raise self._missing()
+
+    def keys(self, decoder: Decoder, annotations: Array) -> Array:
+        """Raise MissingFunctionError."""
+        raise self._missing()
+
+    def query(self, decoder: Decoder, state: Array) -> Array:
+        """Raise MissingFunctionError."""
+        raise self._missing()
+
+    def activations(self, query: Array, keys: Array) -> Array:
+        """Raise MissingFunctionError."""
+        raise self._missing()
+
+    def score_vector(self, decoder: Decoder, units: int) -> Array:
+        """Raise MissingFunctionError."""
+        raise self._missing()
+
+    def _missing(self) -> MissingFunctionError:
+        return MissingFunctionError(self.missing)
 
 
 def scorer_of(config: Mapping[str, Any]) -> Scorer:
-    """Return the scorer of a model, given its `config` as in a trace."""
-    return SCORERS[config["attention"]]
+    """Return the scorer of a model, given its `config` as in a trace: an `UnknownScorer` for a user's own kind that is
+    not registered, or has no NumPy class."""
+    return _scorer(config["attention"], registered())
+
+
+@cache
+def _scorer(name: str, known: tuple[str, ...]) -> Scorer:  # noqa: ARG001  of the key: what is registered can change
+    try:
+        place = kind_of(name).recomputation
+        found = resolve(place)() if place else UnknownScorer(name)
+    except AttnvizError:
+        return UnknownScorer(name)
+    return found if isinstance(found, Scorer) else UnknownScorer(name)

@@ -144,14 +144,16 @@ def _back_through_decoder(
     of_state = of_wide @ decoder.recurrent.weight[:, asked:].t() if current else torch.zeros_like(after)
     of_contexts = after.new_zeros(len(target), len(target), decoder.attention.context_size)
     of_keys = memory.keys.new_zeros(len(target), *memory.keys.shape[1:])
+    of_weights = torch.zeros_like(alignment)  # by the next step, where its energies read the weights of this one
+    weights_before = torch.cat([torch.zeros_like(alignment[:1]), alignment[:-1]])
     for i in reversed(range(len(target))):
         of_inputs, of_recurrent = recurrence.back(i, of_state[i:])
         own = torch.zeros_like(of_wide[i:])
         own[0] = of_wide[i]  # the readout of a step bears on its own word alone
         of_incoming = torch.cat([of_inputs, own], dim=1)
         of_contexts[i, i:] = by_context(of_incoming)
-        back = _look(decoder, memory, before[i], products[i, gates:asked], interventions, i)
-        of_before, of_query, of_key = back(of_incoming @ values.t())
+        back = _look(decoder, memory, before[i], products[i, gates:asked], weights_before[i], interventions, i)
+        of_before, of_query, of_key, of_weights[i:] = back(of_incoming @ values.t() + of_weights[i:])
         of_keys[i:] += of_key
         through = torch.cat([of_recurrent, of_query, torch.zeros_like(own) if current else own], dim=1)
         of_state[i:] = of_state[i:] * recurrence.update[i] + of_before + by_state(through)
@@ -168,18 +170,25 @@ def _of_wide(decoder: StepDecoder, wide: Tensor, readouts: Tensor, target: Seque
 
 
 def _look(
-    decoder: StepDecoder, memory: Memory, before: Tensor, product: Tensor, interventions: Sequence[Intervention], i: int
-) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]:
-    """Return what makes the gradients by alpha_i, (R, Tx), into those by s_{i-1}, by its product W_a s_{i-1} and by the
-    keys: (R, n), (R, n') and (R, Tx, n')."""
-    change = energy_change(interventions, i)
+    decoder: StepDecoder,
+    memory: Memory,
+    before: Tensor,
+    product: Tensor,
+    weights: Tensor,
+    interventions: Sequence[Intervention],
+    i: int,
+) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
+    """Return what makes the gradients by alpha_i, (R, Tx), into those by s_{i-1}, by its product W_a s_{i-1}, by the
+    keys and by alpha_{i-1}, the `weights` (Tx,): (R, n), (R, n'), (R, Tx, n') and (R, Tx)."""
+    change, scorer = energy_change(interventions, i), decoder.attention
 
-    def look(state: Tensor, product: Tensor, keys: Tensor) -> Tensor:
-        energies = decoder.attention.energies(decoder.attention.queries(state, product), keys) + memory.mask[0, 0]
+    def look(state: Tensor, product: Tensor, keys: Tensor, weights: Tensor) -> Tensor:
+        features = scorer.features(weights) if scorer.reads_before else None
+        energies = scorer.energies(scorer.queries(state, product), keys, features) + memory.mask[0, 0]
         return torch.softmax(energies if change is None else change(energies[None, None])[0, 0], -1)
 
     with taking_derivatives():
-        return vmap(vjp(look, before, product, memory.keys[0])[1])
+        return vmap(vjp(look, before, product, memory.keys[0], weights)[1])
 
 
 def _of_annotations(

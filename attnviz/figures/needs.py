@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.microscope import score_vector
+from attnviz.analysis.scorers import scorer_of
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.trace import Attention, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
@@ -118,6 +119,10 @@ ENERGIES = Need(
 ATTENTION = Need(
     lambda subject: subject.trace.attends,
     lambda _: gettext("This model has no attention: no energy is computed, so there is none to take apart."),
+)
+KNOWN_UNITS = Need(
+    lambda subject: not scorer_of(subject.trace.config).missing,
+    lambda subject: scorer_of(subject.trace.config).missing,
 )
 SCORE_VECTOR = Need(
     _has_score_vector,

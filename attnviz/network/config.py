@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz import bounds
-from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.attention_kinds import check_known, kind_of
 from attnviz.network.seq2seq_config import Seq2SeqConfig
 
 READOUT_STATES = ("previous", "current")
@@ -24,13 +24,14 @@ class ModelConfig:
     embedding_size: int = 256
     """m."""
     hidden_size: int = 512
-    """n: of each encoder direction and of the decoder."""
+    """n: of the decoder, and of each encoder direction unless the kind of attention halves it."""
     alignment_size: int = 512
     """n', the units of the additive energy."""
     maxout_size: int = 256
     """l."""
     attention: str = "additive"
-    """One of `ATTENTION_KINDS`: "additive", "general", or "none" (every context is the last forward annotation)."""
+    """One of `attention_kinds.KINDS`, or a user's own, package.module:Class. With "none" every context is the last
+    forward annotation."""
     readout_state: str = "previous"
     """Which state the readout sees: "previous", s_{i-1}, as in the paper's appendix, or "current", s_i, as in Eq. 4."""
     dropout: float = 0.0
@@ -39,11 +40,22 @@ class ModelConfig:
     """Weight of the pull of attention towards word links in training, 0 for none; None where that is not known."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError, saying which field is wrong, unless every field is in range."""
+        """Raise ValueError, saying which field is wrong, unless every field is in range; AttnvizError for a kind of
+        attention that is not registered."""
         bounds.check_model(dataclasses.asdict(self))
-        bounds.one_of("attention", self.attention, ATTENTION_KINDS)
+        check_known(self.attention)
+        if kind_of(self.attention).halves and self.hidden_size % 2:
+            raise ValueError(
+                f"hidden_size must be even, for attention {self.attention} halves it between the directions of the "
+                f"encoder, not {self.hidden_size}"
+            )
         bounds.one_of("readout_state", self.readout_state, READOUT_STATES)
         bounds.real("guidance", self.guidance or 0.0, 0, bounds.LARGEST_GUIDANCE)
+
+    @property
+    def encoder_size(self) -> int:
+        """Units of each encoder direction; an annotation has twice as many."""
+        return self.hidden_size // 2 if kind_of(self.attention).halves else self.hidden_size
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that are known as a dictionary fit for JSON."""

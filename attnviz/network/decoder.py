@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attnviz.network.config import ModelConfig
-from attnviz.network.scorers import SCORERS
+from attnviz.network.scorers import scorer_class
 
 
 class Decoder(nn.Module):
@@ -27,9 +27,9 @@ class Decoder(nn.Module):
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary_size, m, padding_idx=0)
         self.dropout = nn.Dropout(config.dropout)
-        self.attention = SCORERS[config.attention](config)
+        self.attention = scorer_class(config.attention)(config)
         context_size = self.attention.context_size
-        self.initial = nn.Linear(n, n)
+        self.initial = nn.Linear(config.encoder_size, n)
         self.gru = nn.GRUCell(m + context_size, n)
         self.readout_state = nn.Linear(n, wide)
         self.readout_word = nn.Linear(m, wide, bias=False)
@@ -38,7 +38,7 @@ class Decoder(nn.Module):
 
     def initial_state(self, annotations: Tensor) -> Tensor:
         """s_0 = tanh(W_s backward h_1 + b_s): (B, Tx, 2n) to (B, n)."""
-        return torch.tanh(self.initial(annotations[:, 0, self.config.hidden_size :]))
+        return torch.tanh(self.initial(annotations[:, 0, self.config.encoder_size :]))
 
     def forward(self, annotations: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """Return the readouts t_i (B, Ty, l) and the alignment (B, Ty, Tx) with the target's words given.

@@ -23,10 +23,10 @@ class Encoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.hidden_size = config.hidden_size
+        self.hidden_size = config.encoder_size
         self.embedding = nn.Embedding(config.vocabulary_size, config.embedding_size, padding_idx=0)
         self.dropout = nn.Dropout(config.dropout)
-        self.gru = nn.GRU(config.embedding_size, config.hidden_size, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(config.embedding_size, config.encoder_size, batch_first=True, bidirectional=True)
 
     def forward(self, source: Tensor, lengths: Tensor) -> Tensor:
         """Return the annotations (B, Tx, 2n) of `source` ids (B, Tx), of which row b has `lengths[b]` pieces.

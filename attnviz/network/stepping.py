@@ -65,6 +65,8 @@ class DecoderState(NamedTuple):
     """(S, k, n)."""
     products: Tensor
     """U s + b of the gates, query W_a s, and U_o s + b of the readout, side by side: (S, k, 3n + n' + 2l)."""
+    alignment: Tensor
+    """alpha_{i-1}, (S, k, Tx), 0 before the first step; (S, k, 0) unless the kind of attention reads it."""
 
     def select(self, sentences: list[int], hypotheses: list[list[int]]) -> DecoderState:
         """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
@@ -78,6 +80,8 @@ class Step(NamedTuple):
     """As the scorer computed them, (S, k, Tx), -inf where masked."""
     alignment: Tensor
     """As used, after any intervention, (S, k, Tx)."""
+    features: Tensor
+    """f_ij, (S, k, Tx, r); (S, k, 0) unless the kind of attention reads the weights before."""
     query: Tensor
     """(S, k, n')."""
     reset_gate: Tensor
@@ -150,7 +154,8 @@ class StepDecoder:
 
     def start(self, memory: Memory) -> DecoderState:
         """Return s_0 of each sentence, one hypothesis each."""
-        return self._with_products(self.decoder.initial_state(memory.annotations)[:, None])
+        state = self.decoder.initial_state(memory.annotations)[:, None]
+        return self._with_products(state, torch.zeros_like(memory.mask))
 
     def step(
         self,
@@ -168,16 +173,17 @@ class StepDecoder:
         """
         n, gates, products = self.config.hidden_size, self.gates, before.products
         query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
-        energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
+        features = self.attention.features(before.alignment) if self.attention.reads_before else before.alignment
+        energies = self.attention.energies(query, memory.keys[:, None], features) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
         incoming = self._incoming(memory, alignment, embedding(previous, self.words) if words is None else words)
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
         candidate = tanh_(torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]))
-        after = self._with_products(torch.lerp(candidate, before.state, update))
+        after = self._with_products(torch.lerp(candidate, before.state, update), alignment)
         seen = after if self.config.readout_state == "current" else before
         wide = incoming[..., gates:] + seen.products[..., gates + self.query_size :]
         readout = torch.maximum(wide[..., ::2], wide[..., 1::2])
-        return Step(energies, alignment, query, reset, update, candidate, after.state, readout), after
+        return Step(energies, alignment, features, query, reset, update, candidate, after.state, readout), after
 
     def _incoming(self, memory: Memory, alignment: Tensor, words: Tensor) -> Tensor:
         """Add to `words`, the previous word's share of gates and readout (S, k, 3n + 2l), the context's."""
@@ -186,5 +192,6 @@ class StepDecoder:
         contexts = torch.bmm(alignment, memory.annotations[..., : self.attention.context_size])
         return words + self.values(contexts.flatten(0, 1)).view(words.shape)
 
-    def _with_products(self, state: Tensor) -> DecoderState:
-        return DecoderState(state, self.recurrent(state.flatten(0, 1)).view(*state.shape[:2], -1))
+    def _with_products(self, state: Tensor, alignment: Tensor) -> DecoderState:
+        products = self.recurrent(state.flatten(0, 1)).view(*state.shape[:2], -1)
+        return DecoderState(state, products, alignment if self.attention.reads_before else alignment[..., :0])

@@ -3,8 +3,9 @@
 Traces check their arrays by it, recomputation and verification compare by it, and the page, `help(Trace)` and
 `Trace.describe` read symbols and equations from it.
 
-Sizes: Tx source and Ty target pieces, `</s>` included; n hidden, n' alignment and l maxout size; c the length of a
-context vector, 2n, or n without attention; k candidates stored of each step; K pieces of the vocabulary.
+Sizes: Tx source and Ty target pieces, `</s>` included; n hidden, n' alignment and l maxout size; m that of each
+direction of the encoder; r features of the weights before; c the length of a context, 2m, or m without attention; k
+candidates kept of each step; K pieces of the vocabulary.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from attnviz.attention_kinds import HALVING_KINDS
 from attnviz.trace.quantity import Quantity, check_shapes
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ _TABLE = (
     Quantity(
         "annotations",
         r"h_j",
-        ("Tx", "2n"),
+        ("Tx", "2m"),
         r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j]",
         "annotation: both encoder states at a source piece",
     ),
@@ -40,6 +42,15 @@ _TABLE = (
     Quantity(
         "score_vector", r"v_a", ("n'",), r"v_a", "weights of the alignment units in an energy", may_be_absent=True
     ),
+    Quantity(
+        "features",
+        r"f_{ij}",
+        ("Ty", "Tx", "r"),
+        r"f_{ij} = (F * \alpha_{i-1})_j",
+        "what the energies see of the weights of the step before",
+        may_be_absent=True,
+    ),
+    Quantity("feature_weight", r"L", ("n'", "r"), r"L", "what adds features to keys", may_be_absent=True),
     Quantity(
         "energies",
         r"e_{ij}",
@@ -217,13 +228,15 @@ def sizes(trace: Trace) -> dict[str, int]:
     Raise IndexError or KeyError where an array lacks a dimension or the config its vocabulary size.
     """
     n = trace.initial_state.shape[0]
+    m = n // 2 if trace.config["attention"] in HALVING_KINDS else n
     return {
         "Tx": len(trace.source_pieces),
         "Ty": len(trace.target_pieces),
         "n": n,
-        "2n": 2 * n,
+        "2m": 2 * m,
         "n'": trace.keys.shape[1],
-        "c": 2 * n if trace.attends else n,
+        "r": trace.features.shape[2] if trace.features.ndim == 3 else 0,
+        "c": 2 * m if trace.attends else m,
         "l": trace.readouts.shape[1],
         "k": trace.top_ids.shape[1],
         "K": trace.config["vocabulary_size"],

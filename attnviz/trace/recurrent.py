@@ -59,6 +59,14 @@ class Recurrent(Record):
         """s_{i-1} of each step, (Ty, n)."""
         return np.concatenate([self.initial_state[None], self.states[:-1]])
 
+    def features_at(self, step: int) -> FloatArray:  # noqa: ARG002
+        """Return what the energies of 0-based `step` see of the weights of the step before, (Tx, r): here nothing."""
+        return np.zeros((len(self.source_pieces), 0), np.float32)
+
+    def keys_at(self, step: int) -> FloatArray:  # noqa: ARG002
+        """Return the keys as the energies of 0-based `step` see them, (Tx, n')."""
+        return self.keys
+
     def heatmap(self, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
         return drawing().heatmap(self, **choices)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from attnviz.attention_kinds import ATTENTION_KINDS, renamed
+from attnviz import bounds
+from attnviz.attention_kinds import check_known, renamed
 from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantities import DERIVED, RECORDED, sizes
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.recurrent import Recurrent
 
-_CHOICES = {"attention": ATTENTION_KINDS, "readout_state": ("previous", "current")}
+_NONE = np.zeros(0, np.float32)
+"""What stands for an array that there was not yet."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -27,12 +29,21 @@ class Trace(Recurrent):
     saved_as: ClassVar[storage.Format] = storage.Format(
         "attnviz-trace",
         4,
-        {2: {"score_vector": np.zeros(0, np.float32), "weights_digest": ""}, 3: {"interventions": []}},
+        {
+            2: {"score_vector": _NONE, "weights_digest": ""},
+            3: {"interventions": []},
+            4: {"features": _NONE, "feature_weight": _NONE},
+        },
         {4: lambda record: record | {"config": renamed(record["config"])}},
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
+    features: FloatArray = field(default_factory=_NONE.copy)
+    """f_ij, what the energies see of the weights of the step before, (Ty, Tx, r); (0,) unless its attention reads
+    them."""
+    feature_weight: FloatArray = field(default_factory=_NONE.copy)
+    """L, which adds features to keys, (n', r); (0,) where there are none."""
     states: FloatArray
     """s_i, (Ty, n)."""
     update_gates: FloatArray
@@ -51,6 +62,19 @@ class Trace(Recurrent):
     def attends_once(self) -> bool:
         """Whether the model has attention: RNNsearch then has one distribution a step."""
         return self.attends
+
+    @property
+    def previous_alignment(self) -> FloatArray:
+        """alpha_{i-1} of each step, 0 before the first, (Ty, Tx)."""
+        return np.concatenate([np.zeros_like(self.alignment[:1]), self.alignment[:-1]])
+
+    def features_at(self, step: int) -> FloatArray:
+        """Return f_ij of 0-based `step`, (Tx, r), r = 0 unless its attention reads the weights of the step before."""
+        return self.features[step] if self.features.size else super().features_at(step)
+
+    def keys_at(self, step: int) -> FloatArray:
+        """Return the keys as the energies of 0-based `step` see them, with its features, (Tx, n')."""
+        return self.keys + self.features[step] @ self.feature_weight.T if self.features.size else self.keys
 
     @property
     def kept_shares(self) -> FloatArray:
@@ -73,6 +97,5 @@ class Trace(Recurrent):
         """Raise ValueError unless the rows of the alignment sum to 1 and the config's choices are known."""
         if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3) or self.alignment.min() < 0:
             raise ValueError("a row of the alignment does not sum to 1")
-        for name, known in _CHOICES.items():
-            if self.config[name] not in known:
-                raise ValueError(f"its model has an unknown {name}")
+        check_known(self.config["attention"])
+        bounds.one_of("readout_state", self.config["readout_state"], ("previous", "current"))

@@ -63,7 +63,9 @@ class TrainingConfig:
     hidden_size: int = _option("size of each encoder direction and of the decoder, n", 512, (1, LARGEST_SIZE))
     alignment_size: int = _option("units of the additive energy, n'", 512, (1, LARGEST_SIZE))
     maxout_size: int = _option("units of the maxout readout, l", 256, (1, LARGEST_SIZE))
-    attention: str = _option(", ".join(ATTENTION_KINDS), "additive", ATTENTION_KINDS)
+    attention: str = _option(
+        f"{', '.join(ATTENTION_KINDS)}, or package.module:Class of a scorer of your own", "additive"
+    )
     readout_state: str = _option(
         "state the readout sees: previous (s_{i-1}) or current (s_i)", "previous", ("previous", "current")
     )

@@ -15,6 +15,7 @@ from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.interventions import acting_on
 from attnviz.trace.looks import Looks
 from attnviz.wording.latex import NEW_LINE, aligned, coloured, number, safe_text, vector
+from attnviz.wording.scorers import filled, texts_of
 from attnviz.wording.terms import NEW, OLD, terms
 
 _TERMS = 3
@@ -99,37 +100,20 @@ def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
     if not trace.attends:
         return {}
     rows = {"energy": trace.energies[step], "exponent": _exponents(trace, step), "weight": trace.alignment[step]}
-    return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
+    texts = {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
+    features = trace.features_at(step)
+    return texts | {"features": [vector(row) for row in features]} if features.size else texts
 
 
 def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
     """Return the template of an energy that is asked by the state of this number."""
-    before, here = coloured(colours.decoder, f"s_{{{state}}}"), coloured(colours.encoder, "h_{⟦j⟧}")
-    named = terms(trace)
-    bias = f" + {named.key_bias}" if named.key_bias else ""
-    if trace.config["attention"] == "general":
-        lines: tuple[str, ...] = (
-            rf"e_{{⟦i⟧,⟦j⟧}} &= {before}^\top {named.key}\,{here}",
-            r"&= ⟦query⟧",
-            r"&\quad \cdot ⟦key⟧",
-            r"&= ⟦energy⟧",
-        )
-        return Equation(1, aligned(*lines), gettext("How well the decoder's state fits this source piece."))
-    lines = (
-        rf"e_{{⟦i⟧,⟦j⟧}} &= {named.energy}^\top \tanh\bigl({named.query} {before} + {named.key} {here}{bias}\bigr)",
-        rf"&= {named.energy}^\top \tanh\Bigl(⟦query⟧",
-        r"&\quad + ⟦key⟧\Bigr)",
-        r"&= ⟦energy⟧",
-    )
-    if state == OLD:
-        note = gettext(
-            "How well the state before this word fits a source piece, here piece {piece}. One layer over the two "
-            "vectors joined together is the same map.",
-            piece="⟦j⟧",
-        )
-    else:
-        note = gettext("How well the state after the move fits a source piece, here piece {piece}.", piece="⟦j⟧")
-    return Equation(1, aligned(*lines), note)
+    told, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
+    parts = {
+        "state": coloured(colours.decoder, f"s_{{{state}}}"),
+        "annotation": coloured(colours.encoder, "h_{⟦j⟧}"),
+        "bias": f" + {bias}" if bias else "",
+    }
+    return Equation(1, aligned(*filled(told.energy, parts)), told.note if state == OLD else told.note_after)
 
 
 def softmax_equation(trace: Looks, note: str, last: str = "") -> Equation:

@@ -16,6 +16,7 @@ from attnviz.trace.interventions import forced_words
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.scorers import texts_of
 from attnviz.wording.weights import with_its_word
 
 MOST = 0.9
@@ -99,6 +100,7 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
             state=f"s{subscript(step)}",
             **told,
         )
+    sentence = f"{sentence} {texts_of(trace.config['attention']).more}".strip()
     return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
 

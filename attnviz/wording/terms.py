@@ -46,14 +46,15 @@ class Terms:
     scores_bias: str = ""
 
 
-_ASKED = {"additive": Terms(query="W_a", key="U_a", energy="v_a"), "general": Terms(key="P"), "none": Terms()}
 _MOVED = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
 """What an imported recurrence reckons with, in the order of its equations."""
 
 
 def terms(trace: Recurrent) -> Terms:
     """Return what the equations of `trace` have."""
-    asked = _ASKED[trace.config["attention"]]
+    from attnviz.wording.scorers import texts_of  # which has terms itself
+
+    asked = texts_of(trace.config["attention"]).terms
     if isinstance(trace, Seq2SeqTrace):
         return replace(
             asked,

@@ -13,6 +13,7 @@ from attnviz.trace import Record, TransformerTrace
 from attnviz.wording.coloured import coloured
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.scorers import texts_of
 from attnviz.wording.stages import times, was_given
 from attnviz.wording.toured import LEAST, LONGEST, Toured
 from attnviz.wording.transformer_stages import opened_name, shown_heads
@@ -144,20 +145,8 @@ def keys(told: Toured) -> tuple[str, ...]:
 
 
 def _made_alike(record: Any) -> str:
-    """Return how a query and a key of different sizes are brought together."""
-    units = record.annotations.shape[1]
-    if record.config["attention"] == "general":
-        return gettext(
-            "An annotation has {units} numbers. They are first turned into as many as the query has; then the "
-            "two are multiplied, place by place, and added up.",
-            units=units,
-        )
-    return gettext(
-        "An annotation has {units} numbers. To compare the two, each is first turned into {count} by "
-        "numbers found in training; more of those make one number of both.",
-        units=units,
-        count=record.queries.shape[1],
-    )
+    """Return how a query and a key are compared."""
+    return texts_of(record.config["attention"]).fit(record.annotations.shape[1], record.queries.shape[1])
 
 
 def _fits(told: Toured) -> str:

@@ -12,6 +12,7 @@ from attnviz.analysis.signals import Reach
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
+from attnviz.wording.scorers import texts_of
 
 _APART = 10
 """How many times as likely a word has to be for the two to be called apart on it."""
@@ -20,16 +21,12 @@ _MOST_NAMED = 3
 
 def attention_name(kind: str) -> str:
     """Return what a model with this kind of attention is called on the page."""
-    return {
-        "none": gettext("One fixed vector"),
-        "general": gettext("Dot-product attention"),
-        "additive": gettext("Additive attention"),
-    }[kind]
+    return texts_of(kind).name
 
 
 def short_name(kind: str) -> str:
     """Return the same in as few words as a legend has room for."""
-    return {"none": gettext("fixed vector"), "general": gettext("dot product"), "additive": gettext("additive")}[kind]
+    return texts_of(kind).short_name
 
 
 def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:

@@ -50,5 +50,6 @@ def run_again(trace: Trace, weights: Weights, step: int, look: Array) -> Array:
     keys = scorer_of(trace.config).keys(decoder, annotations)
     word = decoder["embedding.weight"][trace.previous_ids[step]]
     state = trace.previous_states[step].astype(np.float64)
+    before = trace.previous_alignment[step].astype(np.float64)
     given = [ReplaceWeights(tuple(look.tolist()), step=step)]
-    return decode_step(decoder, trace.config, annotations, keys, state, word, given)["probabilities"]
+    return decode_step(decoder, trace.config, annotations, keys, state, word, before, given)["probabilities"]

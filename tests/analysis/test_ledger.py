@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from attnviz.analysis.ledger import ledger
 from attnviz.analysis.microscope import microscope, saturated
 from attnviz.analysis.recomputation import load_weights, recompute
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator

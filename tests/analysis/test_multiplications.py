@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.multiplications import work
-from attnviz.analysis.scorers import SCORERS
+from attnviz.analysis.scorers import scorer_of
 
 
 class Counted:
@@ -35,7 +35,7 @@ def numbers(*shape: int) -> np.ndarray:
 def test_the_formula_is_what_is_multiplied(
     kind: str, n: int, units: int, source: int, target: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scorer = SCORERS[kind]
+    scorer = scorer_of({"attention": kind})
     decoder = {name: numbers(*shape) for name, shape in scorer.weight_shapes(n, units).items()}
     monkeypatch.setattr(np, "asarray", lambda values, **_: values)  # v_a stays what it is
     Counted.multiplied = Counted.squashed = 0

@@ -32,13 +32,13 @@ def one_by_one(trace: Trace, weights: Weights) -> np.ndarray:
     exact = {name: np.asarray(value, np.float64) for name, value in weights.items()}
     decoder, annotations = below(exact, "decoder."), encode(below(exact, "encoder."), trace.source_ids)
     keys = scorer_of(trace.config).keys(decoder, annotations)
-    states = trace.previous_states.astype(np.float64)
+    states, before = trace.previous_states.astype(np.float64), trace.previous_alignment.astype(np.float64)
     found = np.empty(trace.alignment.shape)
     for i, j in product(*map(range, found.shape)):
         row = tuple(float(k == j) for k in range(found.shape[1]))
         word = decoder["embedding.weight"][trace.previous_ids[i]]
         alone = [ReplaceWeights(row, step=i)]
-        step = decode_step(decoder, trace.config, annotations, keys, states[i], word, alone)
+        step = decode_step(decoder, trace.config, annotations, keys, states[i], word, before[i], alone)
         found[i, j] = np.log(step["probabilities"][trace.target_ids[i]])
     return found
 

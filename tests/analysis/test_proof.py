@@ -19,8 +19,9 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.proof import Prover, prove
 from attnviz.analysis.recomputation import load_weights
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.translator import Translator
 from attnviz.wording.labels import quote

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.readout import pairs
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory

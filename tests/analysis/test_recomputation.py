@@ -11,9 +11,10 @@ import pytest
 
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.recomputation import deviation, load_weights, recompute
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.quantities import RECORDED

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import force, longest_target
 from attnviz.errors import AttnvizError
 from attnviz.network import TransformerConfig
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ExcludePosition, ForceWord, Intervention, ReplaceWeights, Temperature

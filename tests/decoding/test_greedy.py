@@ -9,10 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import SearchStep, greedy, longest_target, search
 from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.config import READOUT_STATES
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.stepping import Memory, StepDecoder
 from attnviz.text import EOS, Tokenizer

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import force
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.config import READOUT_STATES
 from attnviz.network.stepping import StepDecoder
 from attnviz.text import EOS, PAD, UNK, Tokenizer
 from attnviz.translator import Translator

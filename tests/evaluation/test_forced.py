@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.recomputation import load_weights, recompute
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, together
-from attnviz.network.config import ATTENTION_KINDS
 from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory

@@ -19,10 +19,11 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.interventions import constrained, energy_change
 from attnviz.decoding.search import _continuations
 from attnviz.network import ModelConfig, RNNsearch
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.config import READOUT_STATES
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.stepping import StepDecoder

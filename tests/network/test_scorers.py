@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attnviz.network.config import ATTENTION_KINDS
-from attnviz.network.scorers import SCORERS
+from attnviz.attention_kinds import ATTENTION_KINDS
 from tests.conftest import REPOSITORY, ModelFactory
 
 PACKAGE = REPOSITORY / "attnviz"
@@ -21,10 +20,6 @@ for room in ("network", "decoding", "analysis"):
 
 def test_only_the_scorers_know_the_kinds_of_attention() -> None:
     assert [path for path in FREE_OF_BRANCHES if ASKING.search(path.read_text(encoding="utf-8"))] == []
-
-
-def test_every_kind_has_its_scorer() -> None:
-    assert set(SCORERS) == set(ATTENTION_KINDS)
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)

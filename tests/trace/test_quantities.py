@@ -15,7 +15,8 @@ import pytest
 
 from attnviz.analysis.proof import prove
 from attnviz.analysis.recomputation import Recomputation, recompute
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Attention, Judgement, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.plain_equation import plain_equation

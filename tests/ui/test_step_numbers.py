@@ -21,10 +21,11 @@ from attnviz.analysis.findings import Finding, Kind
 from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.proof import Discrepancy, Proof, prove
 from attnviz.analysis.recomputation import load_weights
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.figures.subject import Subject
 from attnviz.kept import Kept
-from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
 from attnviz.ui.components.findings.findings import SEVERITY, findings_record

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.analysis.microscope import SATURATED, microscope, score_vector
+from attnviz.analysis.microscope import microscope, score_vector
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.microscope import microscope_table
 from attnviz.figures.registry import STEP_FIGURES
@@ -21,6 +21,7 @@ from attnviz.ui.page_state.parts import MICROSCOPE_TABLE, part
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked, address
+from attnviz.wording.scorers import texts_of
 
 
 def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
@@ -33,30 +34,23 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
     if lacking:
         st.text(lacking)
         return
+    if trace.features_at(0).size:  # the browser knows one key for each piece, and here each step has its own
+        st.text(
+            gettext(
+                "Here the keys are others at every step: they see where the model looked before. The table has the "
+                "units of the energy on show, whose key is U h + L f."
+            )
+        )
+        part(view, MICROSCOPE_TABLE, _table)(view, weights)
+        return
     energy_microscope(view, address(trace, "microscope", theme, every=True))
-    st.html(f'<p class="reading">{_legend(trace.config["attention"])}</p>')
+    st.html(f'<p class="reading">{texts_of(trace.config["attention"]).units}</p>')
     part(view, MICROSCOPE_TABLE, _table)(view, weights)
 
 
 def cell_record(asked: Asked) -> dict[str, Any]:
     """Return what the energy of any cell is drawn from."""
     return microscope_record(asked.trace, score_vector(asked.trace, asked.weights), asked.theme)
-
-
-def _legend(kind: str) -> str:
-    if kind == "general":
-        return gettext(
-            '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the projected '
-            "annotation’s</span> number of each unit, and the running sum of their products, which ends at the "
-            "energy.</span>"
-        )
-    return gettext(
-        '<span class="wide"><span class="decoder">The query’s</span> and <span class="encoder">the key’s</span> number '
-        "of each unit with their sum (◆), its tanh, the unit’s learned weight v, and the running sum, which ends at "
-        "the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer over the concatenation [s ; h] "
-        "is the same map as W<sub>a</sub> s + U<sub>a</sub> h.",
-        saturated=SATURATED,
-    )
 
 
 def _table(view: View, weights: Weights | None) -> None:

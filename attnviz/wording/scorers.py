@@ -1,0 +1,141 @@
+"""What is said of each kind of attention: its names, its energy as an equation, and how query and key meet.
+
+`attention_kinds` names the function of each kind; `texts_of` calls it, in the language in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnviz.analysis.microscope import SATURATED
+from attnviz.attention_kinds import KINDS, resolve
+from attnviz.languages import gettext
+from attnviz.wording.terms import Terms
+
+
+@dataclass(frozen=True)
+class ScorerTexts:
+    """The texts of one kind of attention."""
+
+    name: str
+    short_name: str
+    """In as few words as a legend has room for."""
+    terms: Terms = field(default_factory=Terms)
+    """The symbols of query, key and energy."""
+    energy: tuple[str, ...] = ()
+    """The energy in LaTeX, line by line: {state} and {annotation} stand for the two vectors, {bias} for a bias of the
+    key, and ⟦places⟧ for this step's numbers."""
+    note: str = ""
+    """Stands below the equation; says that the state is the one before the word, where that matters."""
+    note_after: str = ""
+    """The same of a translator whose query is the state after the move."""
+    fit: Callable[[int, int], str] = lambda _, __: ""
+    """Says in the tour how query and key are compared, given the numbers of an annotation and of an energy's units."""
+    units: str = ""
+    """HTML: says what the bars of the energy's units are; empty where it is not a sum of units."""
+    more: str = ""
+    """Follows the sentence of stage 1: what else an energy depends on, or that a key is not made from the word."""
+
+
+def texts_of(kind: str) -> ScorerTexts:
+    """Return the texts of a kind of attention; those of any kind for a user's own."""
+    if kind not in KINDS:
+        return own(kind)
+    found: ScorerTexts = resolve(KINDS[kind].texts)()
+    return found
+
+
+def additive() -> ScorerTexts:
+    """Return the texts of e = v . tanh(W s + U h)."""
+    return ScorerTexts(
+        gettext("Additive attention"),
+        gettext("additive"),
+        Terms(query="W_a", key="U_a", energy="v_a"),
+        (
+            r"e_{⟦i⟧,⟦j⟧} &= v_a^\top \tanh\bigl(W_a {state} + U_a {annotation}{bias}\bigr)",
+            r"&= v_a^\top \tanh\Bigl(⟦query⟧",
+            r"&\quad + ⟦key⟧\Bigr)",
+            r"&= ⟦energy⟧",
+        ),
+        gettext(
+            "How well the state before this word fits a source piece, here piece {piece}. One layer over the two "
+            "vectors joined together is the same map.",
+            piece="⟦j⟧",
+        ),
+        gettext("How well the state after the move fits a source piece, here piece {piece}.", piece="⟦j⟧"),
+        lambda units, count: gettext(
+            "An annotation has {units} numbers. To compare the two, each is first turned into {count} by "
+            "numbers found in training; more of those make one number of both.",
+            units=units,
+            count=count,
+        ),
+        gettext(
+            '<span class="wide"><span class="decoder">The query’s</span> and <span class="encoder">the key’s</span> '
+            "number of each unit with their sum (◆), its tanh, the unit’s learned weight v, and the running sum, which "
+            "ends at the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer over the "
+            "concatenation [s ; h] is the same map as W<sub>a</sub> s + U<sub>a</sub> h.",
+            saturated=SATURATED,
+        ),
+    )
+
+
+def general() -> ScorerTexts:
+    """Return the texts of e = s . P h."""
+    return ScorerTexts(
+        gettext("Dot-product attention"),
+        gettext("dot product"),
+        Terms(key="P"),
+        _product("P\\,{annotation}"),
+        _fits(),
+        _fits(),
+        lambda units, _: gettext(
+            "An annotation has {units} numbers. They are first turned into as many as the query has; then the "
+            "two are multiplied, place by place, and added up.",
+            units=units,
+        ),
+        gettext(
+            '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the projected '
+            "annotation’s</span> number of each unit, and the running sum of their products, which ends at the "
+            "energy.</span>"
+        ),
+    )
+
+
+def none() -> ScorerTexts:
+    """Return the names of a model without attention: there is no energy to tell of."""
+    return ScorerTexts(gettext("One fixed vector"), gettext("fixed vector"))
+
+
+def own(kind: str) -> ScorerTexts:
+    """Return the texts of a user's own kind, of which no more is known than its name, package.module:Class."""
+    name = kind.rpartition(":")[2]
+    return ScorerTexts(
+        name,
+        name,
+        energy=(r"e_{⟦i⟧,⟦j⟧} &= a\bigl({state}, {annotation}\bigr)", r"&= ⟦energy⟧"),
+        note=gettext(
+            "How well the state fits a source piece, as {name} computes it, which is not known here.", name=name
+        ),
+        fit=lambda *_: gettext("How {name} compares the two is not known here.", name=name),
+    )
+
+
+def _product(key: str) -> tuple[str, ...]:
+    """Return the lines of an energy that is the product of the state and a `key`."""
+    return rf"e_{{⟦i⟧,⟦j⟧}} &= {{state}}^\top {key}", r"&= ⟦query⟧", r"&\quad \cdot ⟦key⟧", r"&= ⟦energy⟧"
+
+
+def _fits() -> str:
+    return gettext("How well the decoder's state fits this source piece.")
+
+
+def filled(lines: tuple[str, ...], texts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return `lines` of LaTeX, whose braces are LaTeX's own, with each {name} of `texts` replaced."""
+    found = []
+    for line in lines:
+        for name, text in texts.items():
+            line = line.replace(f"{{{name}}}", text)
+        found.append(line)
+    return tuple(found)
