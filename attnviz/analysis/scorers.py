@@ -116,6 +116,39 @@ class GeneralScorer(ProductScorer):
         return {"attention.key.weight": (hidden, 2 * hidden)}
 
 
+class DotScorer(ProductScorer):
+    """e_ij = s_{i-1} . h_j (Luong's *dot*), where annotations are as long as states."""
+
+    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
+        """Return nothing: there are no weights."""
+        return {}
+
+    def keys(self, decoder: Decoder, annotations: Array) -> Array:
+        """Return the annotations as they are, (Tx, n)."""
+        return annotations
+
+
+class LocationScorer(ProductScorer):
+    """e_ij = s_{i-1} . w_j (Luong's *location*), -inf behind the last place that has a w_j."""
+
+    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
+        """W, a row w_j for each place, (places, n)."""
+        return {"attention.place.weight": (positions, hidden)}
+
+    def keys(self, decoder: Decoder, annotations: Array) -> Array:
+        """w_j: (Tx, 2n) to (Tx, n), 0 behind the last place."""
+        places = decoder["attention.place.weight"][: len(annotations)]
+        keys = np.zeros((len(annotations), places.shape[1]))
+        keys[: len(places)] = places
+        return keys
+
+    def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
+        """e_ij, (Tx,)."""
+        energies = keys @ query
+        energies[len(decoder["attention.place.weight"]) :] = -np.inf
+        return energies
+
+
 class FixedContext(Scorer):
     """No attention: the last source piece is open and no other, and a context is its annotation's forward half."""
 

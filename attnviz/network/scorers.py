@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
+from torch.nn.functional import linear, pad
 
 from attnviz.attention_kinds import kind_of, resolve
 from attnviz.errors import AttnvizError
@@ -145,9 +145,9 @@ class AdditiveScorer(FusedScorer):
     """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j) (Bahdanau, Cho & Bengio 2014, A.1.2)."""
 
     def __init__(self, config: ModelConfig) -> None:
-        super().__init__(2 * config.hidden_size)
+        super().__init__(2 * config.encoder_size)
         self.query = nn.Linear(config.hidden_size, config.alignment_size, bias=False)
-        self.key = nn.Linear(2 * config.hidden_size, config.alignment_size, bias=False)
+        self.key = nn.Linear(2 * config.encoder_size, config.alignment_size, bias=False)
         self.score = nn.Parameter(torch.zeros(config.alignment_size))
 
     @property
@@ -190,13 +190,44 @@ class GeneralScorer(ProductScorer):
     """e_ij = s_{i-1} . P h_j (Luong, Pham & Manning 2015, *general*); here n' is n."""
 
     def __init__(self, config: ModelConfig) -> None:
-        super().__init__(2 * config.hidden_size)
-        self.key = nn.Linear(2 * config.hidden_size, config.hidden_size, bias=False)
+        super().__init__(2 * config.encoder_size)
+        self.key = nn.Linear(2 * config.encoder_size, config.hidden_size, bias=False)
 
     def keys(self, annotations: Tensor) -> Tensor:
         """P h_j: (B, Tx, 2n) to (B, Tx, n)."""
         keys: Tensor = self.key(annotations)
         return keys
+
+
+class DotScorer(ProductScorer):
+    """e_ij = s_{i-1} . h_j (Luong, Pham & Manning 2015, *dot*): no weights, for each direction of the encoder has n / 2
+    units, so that an annotation is as long as a state."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(2 * config.encoder_size)
+
+    def keys(self, annotations: Tensor) -> Tensor:
+        """Return the annotations as they are, (B, Tx, n)."""
+        return annotations
+
+
+class LocationScorer(ProductScorer):
+    """e_ij = s_{i-1} . w_j, with a learned w_j for each place j (Luong, Pham & Manning 2015, *location*): what stands
+    there is not seen. There are `alignment_size` places; to what stands behind the last, nothing is attended."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(2 * config.encoder_size)
+        self.place = nn.Linear(config.hidden_size, config.alignment_size, bias=False)
+
+    def keys(self, annotations: Tensor) -> Tensor:
+        """w_j: (B, Tx, 2n) to (B, Tx, n), 0 behind the last place."""
+        batch, size, _ = annotations.shape
+        known = self.place.weight[:size]
+        return pad(known, (0, 0, 0, size - len(known))).expand(batch, -1, -1)
+
+    def mask(self, lengths: Tensor, size: int) -> Tensor:
+        """Return (B, size): 0 at pieces that have a place and -inf elsewhere; `lengths` (B,)."""
+        return super().mask(lengths.clamp(max=len(self.place.weight)), size)
 
 
 class FixedContext(Scorer):
@@ -209,7 +240,7 @@ class FixedContext(Scorer):
     attends = False
 
     def __init__(self, config: ModelConfig) -> None:
-        super().__init__(config.hidden_size)
+        super().__init__(config.encoder_size)
 
     def keys(self, annotations: Tensor) -> Tensor:
         """Return an empty key per piece: (B, Tx, 2n) to (B, Tx, 0)."""

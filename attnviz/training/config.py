@@ -60,8 +60,17 @@ class TrainingConfig:
         ARCHITECTURES,
     )
     embedding_size: int = _option("size of word embeddings, m", 256, (1, LARGEST_SIZE))
-    hidden_size: int = _option("size of each encoder direction and of the decoder, n", 512, (1, LARGEST_SIZE))
-    alignment_size: int = _option("units of the additive energy, n'", 512, (1, LARGEST_SIZE))
+    hidden_size: int = _option(
+        "size of the decoder and of each encoder direction, n; with attention dot each direction has n / 2, so that an "
+        "annotation is as long as a state",
+        512,
+        (1, LARGEST_SIZE),
+    )
+    alignment_size: int = _option(
+        "units of the additive energy, n'; with attention location the places in a sentence that can be attended to",
+        512,
+        (1, LARGEST_SIZE),
+    )
     maxout_size: int = _option("units of the maxout readout, l", 256, (1, LARGEST_SIZE))
     attention: str = _option(
         f"{', '.join(ATTENTION_KINDS)}, or package.module:Class of a scorer of your own", "additive"

@@ -103,6 +103,57 @@ def general() -> ScorerTexts:
     )
 
 
+def dot() -> ScorerTexts:
+    """Return the texts of e = s . h."""
+    return ScorerTexts(
+        gettext("Plain dot-product attention"),
+        gettext("plain dot product"),
+        Terms(),
+        _product("{annotation}"),
+        gettext(
+            "How well the state fits this source piece. No matrix stands between them: an annotation is as long as the "
+            "state, for the encoder has half as many units in each direction."
+        ),
+        "",
+        lambda units, _: gettext(
+            "An annotation has {units} numbers, as many as the query. The two are multiplied, place by place, and "
+            "added up.",
+            units=units,
+        ),
+        gettext(
+            '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the '
+            "annotation’s</span> number of each unit, and the running sum of their products, which ends at the "
+            "energy.</span>"
+        ),
+    )
+
+
+def location() -> ScorerTexts:
+    """Return the texts of e = s . w, with a w for each place."""
+    return ScorerTexts(
+        gettext("Location attention"),
+        gettext("location"),
+        Terms(),
+        _product("w_{⟦j⟧}"),
+        gettext(
+            "How well the state fits place {place} of the sentence. The key w belongs to the place: it is the same "
+            "whatever word stands there.",
+            place="⟦j⟧",
+        ),
+        "",
+        lambda _, count: gettext(
+            "Each place in the sentence has its own {count} numbers, whatever word stands there. They are multiplied "
+            "with those of the query, place by place, and added up.",
+            count=count,
+        ),
+        gettext(
+            '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the place’s</span> '
+            "number of each unit, and the running sum of their products, which ends at the energy.</span>"
+        ),
+        gettext("Here a key belongs to a place in the sentence, not to the word that stands there."),
+    )
+
+
 def none() -> ScorerTexts:
     """Return the names of a model without attention: there is no energy to tell of."""
     return ScorerTexts(gettext("One fixed vector"), gettext("fixed vector"))

@@ -26,6 +26,7 @@ ARRAYS = {
     "initial_state",
     "keys",
     "queries",
+    "features",
     "energies",
     "alignment",
     "contexts",
