@@ -149,6 +149,25 @@ class LocationScorer(ProductScorer):
         return energies
 
 
+class LocationAwareScorer(AdditiveScorer):
+    """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j + L f_ij), f_i = F * alpha_{i-1} (Chorowski et al. 2015)."""
+
+    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
+        """Those of the additive energy, F (r, width) and L (n', r), where r is 10 and the width 7."""
+        own = {"attention.filters.weight": (10, 7), "attention.feature.weight": (units, 10)}
+        return super().weight_shapes(hidden, units, positions) | own
+
+    def features(self, decoder: Decoder, before: Array) -> Array:
+        """f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3, where weights outside the sentence are 0: (Tx, r)."""
+        filters = np.asarray(decoder["attention.filters.weight"], dtype=np.float64)
+        found = np.zeros((len(before), len(filters)))
+        for j in range(len(before)):
+            for k in range(-3, 4):
+                if 0 <= j + k < len(before):
+                    found[j] += filters[:, k + 3] * before[j + k]
+        return found
+
+
 class FixedContext(Scorer):
     """No attention: the last source piece is open and no other, and a context is its annotation's forward half."""
 

@@ -22,6 +22,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.network.activations import tanh_
 from attnviz.network.config import ModelConfig
+from attnviz.network.derivatives import taking_derivatives
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence, gru_step
 
 
@@ -105,8 +106,9 @@ class Scorer(nn.Module):
         states, alignment = [], []
         for given in inputs:
             products = state[..., :0] if weight is None else linear(state, weight)
-            features = self.features(before) if self.reads_before else None
-            energies = self.energies(self.queries(state, products), keys, features)
+            with taking_derivatives():
+                features = self.features(before) if self.reads_before else None
+                energies = self.energies(self.queries(state, products), keys, features)
             before = torch.softmax(energies.to(mask.dtype) + mask, -1)
             mixed = torch.bmm(before.to(values.dtype)[:, None], values)[:, 0]
             recurrent = linear(state, gru.weight_hh, gru.bias_hh)
@@ -228,6 +230,37 @@ class LocationScorer(ProductScorer):
     def mask(self, lengths: Tensor, size: int) -> Tensor:
         """Return (B, size): 0 at pieces that have a place and -inf elsewhere; `lengths` (B,)."""
         return super().mask(lengths.clamp(max=len(self.place.weight)), size)
+
+
+class LocationAwareScorer(AdditiveScorer):
+    """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j + L f_ij), f_i = F * alpha_{i-1} (Chorowski et al. 2015, without a bias).
+
+    The filters F slide over the weights of the step before.
+    """
+
+    reads_before = True
+    FILTERS, WIDTH = 10, 7
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.filters = nn.Linear(self.WIDTH, self.FILTERS, bias=False)
+        self.feature = nn.Linear(self.FILTERS, config.alignment_size, bias=False)
+
+    @property
+    def feature_weight(self) -> Tensor:
+        """L, (n', r)."""
+        return self.feature.weight
+
+    def features(self, before: Tensor) -> Tensor:
+        """f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (..., Tx) to (..., Tx, r)."""
+        found: Tensor = self.filters(pad(before, (self.WIDTH // 2, self.WIDTH // 2)).unfold(-1, self.WIDTH, 1))
+        return found
+
+    def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
+        """e_ij: (..., n'), (..., Tx, n') and features (..., Tx, r) to (..., Tx)."""
+        return super().energies(queries, keys + self.feature(features))
+
+    unroll = Scorer.unroll
 
 
 class FixedContext(Scorer):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnviz.analysis.microscope import SATURATED
@@ -151,6 +151,36 @@ def location() -> ScorerTexts:
             "number of each unit, and the running sum of their products, which ends at the energy.</span>"
         ),
         gettext("Here a key belongs to a place in the sentence, not to the word that stands there."),
+    )
+
+
+def location_aware() -> ScorerTexts:
+    """Return the texts of e = v . tanh(W s + U h + L f), f = F * alpha."""
+    return replace(
+        additive(),
+        name=gettext("Location-aware attention"),
+        short_name=gettext("location-aware"),
+        energy=(
+            r"f_{⟦i⟧} &= F * \alpha_{⟦before⟧}",
+            r"e_{⟦i⟧,⟦j⟧} &= v_a^\top \tanh\bigl(W_a {state} + U_a {annotation} + L f_{⟦i⟧,⟦j⟧}\bigr)",
+            r"&= v_a^\top \tanh\Bigl(⟦query⟧",
+            r"&\quad + ⟦key⟧",
+            r"&\quad + L\,⟦features⟧\Bigr)",
+            r"&= ⟦energy⟧",
+        ),
+        note=gettext(
+            "How well the state before this word fits source piece {piece}, seeing also where the step before looked: "
+            "the filters F slide over its weights α and make of the pieces around each place the features f. Before "
+            "the first word all of them are 0.",
+            piece="⟦j⟧",
+        ),
+        fit=lambda units, count: gettext(
+            "An annotation has {units} numbers. To compare the two, each is first turned into {count} by numbers found "
+            "in training, and so is where the word before looked; more of those make one number of all three.",
+            units=units,
+            count=count,
+        ),
+        more=gettext("An energy also depends on where the step before looked: here and in the places around."),
     )
 
 
