@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from attnviz import AttnvizError, __version__
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="replace" if stream is sys.stdin else "backslashreplace")
     options = _parser(arguments).parse_args(arguments)
     try:
+        register_scorers(options)
         options.run(options)
         sys.stdout.flush()
     except AttnvizError as error:
@@ -66,6 +68,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"attnviz: {interrupt}", file=sys.stderr)
         return 130
     return 0
+
+
+def register_scorers(options: argparse.Namespace) -> None:
+    """Let the classes that `options` name as kinds of attention be imported, also from the working directory; raise
+    AttnvizError where there is no such class."""
+    if "scorer" in options:
+        from attnviz.attention_kinds import register
+
+        sys.path.append(str(Path.cwd()))  # a console script does not look there
+        for place in options.scorer:
+            register(place)
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -82,6 +95,13 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         )
         command.set_defaults(run=module.run)
+        command.add_argument(
+            "--scorer",
+            action="append",
+            default=argparse.SUPPRESS,
+            metavar="MODULE:CLASS",
+            help="import this class of yours, a kind of attention: to train with it, and to open models that have it",
+        )
         # Only of the command that is called: those of training have to be looked up.
         if name in arguments[:1]:
             module.add_options(command)

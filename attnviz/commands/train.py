@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from attnviz import AttnvizError
+from attnviz.attention_kinds import full_name
 from attnviz.memory import keep_few_shapes
 
 SUMMARY = "train a model, or go on with a run that was stopped"
@@ -42,8 +43,11 @@ def run(options: argparse.Namespace) -> None:
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in vars(options).items()
-        if name != "run"
+        if name not in ("run", "scorer")
     }
+    if "scorer" in options and fields["attention"] == "additive":  # nothing else was chosen
+        fields["attention"] = options.scorer[-1]
+    fields["attention"] = full_name(fields["attention"])
     try:
         config = training.TrainingConfig(**fields)
     except ValueError as error:

@@ -1,0 +1,159 @@
+"""Kinds of attention of a user's own: registered, trained, traced, drawn and verified as far as can be."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import attention_kinds
+from attnviz.analysis.proof import Prover
+from attnviz.attention_kinds import ATTENTION_KINDS, VARIABLE, full_name, kind_of, register, resolve
+from attnviz.checkpoint import save_model
+from attnviz.commands.program import main
+from attnviz.errors import AttnvizError
+from attnviz.figures import STEP_FIGURES, heatmap, step_figures
+from attnviz.figures.subject import Subject
+from attnviz.model_folder import load_weights
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.translator import Translator
+from attnviz.wording.equations import equations
+from attnviz.wording.proof import badge_text
+from attnviz.wording.stages import narrate
+from tests.conftest import SENTENCES, ModelFactory
+from tests.small_run import kept_run
+
+COSINE, FORWARD = "tests.own_scorers:Cosine", "tests.own_scorers:Forward"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_every_part_of_a_kind_is_there(kind: str) -> None:
+    found = kind_of(kind)
+    assert all(callable(resolve(place)) for place in (found.network, found.recomputation, found.texts))
+
+
+@pytest.mark.parametrize("place", [COSINE, FORWARD])
+@pytest.mark.parametrize("how", [{"beam": 1}, {"beam": 3}, {"target": SENTENCES[1]}], ids=["greedy", "beam", "forced"])
+def test_a_registered_kind_is_traced_drawn_and_verified(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, place: str, how: dict
+) -> None:
+    register(place)
+    save_model(tmp_path, make_network(place), tokenizer)
+    trace = Translator.load(tmp_path, device="cpu").translate(SENTENCES[0], **how)
+    assert trace.config["attention"] == place
+    assert np.ptp(trace.alignment, axis=1).max() > 0.05
+    heatmap(trace)
+    subject = Subject(trace, 1, load_weights(tmp_path))
+    for figure in step_figures(subject).values():
+        figure.draw(subject)
+    assert len(narrate(trace, 1)) == len(equations(trace, 1)) == 5
+    proof = Prover(trace, load_weights(tmp_path)).prove(1, reading=True)
+    assert proof.holds
+    checked = {check.quantity for check in proof.checks}
+    assert {"alignment", "contexts", "states", "top_probabilities", "posterior", "reading"} <= checked
+    assert ({"keys", "queries", "energies", "energy sums"} <= checked) == (place == COSINE)
+    assert bool(proof.missing) == bool(STEP_FIGURES["microscope"].lacking(subject)) == (place == FORWARD)
+
+
+def test_without_a_numpy_function_the_badge_says_what_is_missing(
+    make_network: ModelFactory, tokenizer: Tokenizer, each_language: str, snapshot: SnapshotAssertion
+) -> None:
+    register(FORWARD)
+    network = make_network(FORWARD)
+    trace = Translator(network, tokenizer).translate(SENTENCES[0])
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    proof = Prover(trace, weights).prove(0)
+    assert proof.missing == snapshot
+    assert badge_text(proof, 0).endswith(proof.missing)
+
+
+def test_a_wrong_number_is_found_without_a_numpy_function(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    register(FORWARD)
+    network = make_network(FORWARD)
+    trace = Translator(network, tokenizer).translate(SENTENCES[0])
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    altered = dataclasses.replace(trace, energies=trace.energies + np.eye(*trace.energies.shape, dtype=np.float32))
+    assert Prover(altered, weights).prove(0).discrepancies[0].quantity == "alignment"
+
+
+def test_a_trace_opens_where_its_kind_is_not_registered(
+    monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    register(COSINE)
+    network = make_network(COSINE)
+    trace = Translator(network, tokenizer).translate(SENTENCES[0])
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    monkeypatch.setenv(VARIABLE, "")
+    again = Trace.from_json(trace.to_json())
+    assert again.fingerprint == trace.fingerprint
+    heatmap(again)
+    assert Prover(again, weights).prove(0).missing
+
+
+def test_a_folder_cannot_have_a_module_imported(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    capsys: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
+) -> None:
+    register(COSINE)
+    save_model(tmp_path / "model", make_network(COSINE), tokenizer)
+    monkeypatch.setenv(VARIABLE, "")
+    with pytest.raises(AttnvizError) as refused:
+        Translator.load(tmp_path / "model", device="cpu")
+    assert str(refused.value) == snapshot
+    command = ["translate", "--model", str(tmp_path / "model"), SENTENCES[0]]
+    assert main(command) == 2
+    assert main([*command, "--scorer", COSINE]) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_a_kind_is_trained_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept_run(tmp_path, keep_at=())  # for its texts
+    command = ["train", "--data", str(tmp_path / "train.tsv"), "--validation", str(tmp_path / "validation.tsv")]
+    sizes = "--vocabulary-size 90 --embedding-size 8 --hidden-size 12 --maxout-size 8 --batch-tokens 120"
+    rest = "--updates 30 --warmup 3 --validate-every 30 --snapshots 0 --bleu-sentences 2 --device cpu --threads 1"
+    output = tmp_path / "own"
+    done = main([*command, *sizes.split(), *rest.split(), "--output", str(output), "--scorer", FORWARD])
+    assert done == 0
+    trace = Translator.load(output / "model", device="cpu").translate("the cat sees a red house.")
+    assert trace.config["attention"] == FORWARD
+    assert abs(float(load_weights(output / "model")["decoder.attention.pull"][0])) > 0  # it was learned
+    monkeypatch.setenv(VARIABLE, "")
+    assert main([*command, "--output", str(tmp_path / "other"), "--attention", FORWARD]) == 2
+
+
+@pytest.mark.parametrize(
+    "place", ["tests.own_scorers:Missing", "no_such_module:Class", "tests.own_scorers", "os:system('x')"]
+)
+def test_what_is_no_class_is_refused(place: str, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as refused:
+        register(place)
+    assert str(refused.value) == snapshot
+    assert os.environ[VARIABLE] == ""
+
+
+def test_a_class_that_is_no_scorer_is_refused(make_network: ModelFactory, snapshot: SnapshotAssertion) -> None:
+    register("tests.own_scorers:NoScorer")
+    with pytest.raises(AttnvizError) as refused:
+        make_network("tests.own_scorers:NoScorer")
+    assert str(refused.value) == snapshot
+
+
+def test_an_entry_point_gives_a_short_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention_kinds, "_entry_points", lambda: {"cosine": COSINE})
+    assert full_name("cosine") == COSINE
+    assert full_name("additive") == "additive"
+    assert kind_of(COSINE).recomputation == "tests.own_scorers:ExactCosine"
