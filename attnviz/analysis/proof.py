@@ -128,9 +128,9 @@ class Prover:
         pairs["entropy"] = entropy(trace.alignment[step]), found["entropy"]
         pairs["coverage"] = coverage(trace.alignment), self._coverage
         if trace.attends and not self.missing:
-            columns = range(len(trace.source_pieces))
-            sums = [microscope(trace, self.weights, step, position).energy for position in columns]
-            pairs["energy sums"] = sums, found["energies"]
+            open_ = np.flatnonzero(np.isfinite(found["energies"]))  # what is masked is no sum
+            sums = [microscope(trace, self.weights, step, position).energy for position in open_.tolist()]
+            pairs["energy sums"] = sums, found["energies"][open_]
         if trace.attends:
             pairs |= self._after(step, found["alignment"], reading=reading)
         wide = readout_pairs(trace, self.weights, step)

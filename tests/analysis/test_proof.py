@@ -142,6 +142,7 @@ def test_the_sums_on_show_are_among_what_is_proved(model_folder: Path, translato
 def test_the_proof_holds_for_every_network(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
 ) -> None:
+    sizes["hidden_size"] *= 2 if kind[0] == "dot" else 1  # it needs an even one
     network = make_network(*kind, **sizes)
     trace = Translator(network, tokenizer).translate(SENTENCES[4], target=SENTENCES[5])
     prover = Prover(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
@@ -227,7 +228,7 @@ def test_an_error_of_the_prover_is_no_misfit(
     def broken(*operands: object) -> None:
         raise ValueError("a defect")
 
-    monkeypatch.setattr("attnviz.analysis.proof.decode_step", broken)
+    monkeypatch.setattr("attnviz.analysis.proof.decode_weighed", broken)
     with pytest.raises(ValueError, match="a defect"):
         prover.prove(0)
 
