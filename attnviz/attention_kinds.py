@@ -95,8 +95,10 @@ def kind_of(name: str) -> Kind:
 
 
 def register(place: str) -> None:
-    """Let the class at `place`, `package.module:Class`, be imported, in this process and those it starts; raise
-    AttnvizError where there is no such class."""
+    """Let the class at `place`, package.module:Class, be imported in this process and those it starts.
+
+    Raise AttnvizError where there is no such class.
+    """
     if not is_own(place):
         raise AttnvizError(gettext("A scorer is named as package.module:Class, not “{place}”.", place=place))
     resolve(place)

@@ -80,8 +80,6 @@ def recompute(
         for name, value in step.items():
             steps.setdefault(name, []).append(value)
     by_step = {name: np.stack(rows) for name, rows in steps.items()}
-    if not by_step["features"].size:  # as a trace has them where no energy reads the weights before
-        by_step["features"] = np.zeros(0)
     by_step["coverage"] = by_step["alignment"].sum(axis=0)
     return Recomputation(annotations=annotations, initial_state=initial, keys=keys, **by_step)
 

@@ -19,7 +19,7 @@ from attnviz.trace import STORED_CANDIDATES
 def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, Tensor]:
     """Return what was computed of the one sentence in `memory`, named and shaped as in `Trace`."""
     column = partial(_column, course)
-    pieces, scorer = memory.annotations.shape[1], decoder.attention
+    pieces, units, scorer = memory.annotations.shape[1], memory.keys.shape[-1], decoder.attention
     alignment = column("alignment")[:, :pieces]
     return {
         "annotations": memory.annotations[0],
@@ -27,8 +27,8 @@ def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, 
         "keys": memory.keys[0],
         "queries": column("query"),
         "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
-        "features": column("features")[:, :pieces] if scorer.reads_before else torch.zeros(0),
-        "feature_weight": torch.zeros(0) if scorer.feature_weight is None else scorer.feature_weight,
+        "features": column("features")[:, :pieces] if scorer.reads_before else alignment.new_zeros(*alignment.shape, 0),
+        "feature_weight": memory.keys.new_zeros(units, 0) if scorer.feature_weight is None else scorer.feature_weight,
         "energies": column("energies")[:, :pieces],
         "alignment": alignment,
         "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],

@@ -40,10 +40,10 @@ class Trace(Recurrent):
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
     features: FloatArray = field(default_factory=_NONE.copy)
-    """f_ij, what the energies see of the weights of the step before, (Ty, Tx, r); (0,) unless its attention reads
-    them."""
+    """f_ij, what the energies see of the weights of the step before, (Ty, Tx, r); r is 0 unless its attention
+    reads them."""
     feature_weight: FloatArray = field(default_factory=_NONE.copy)
-    """L, which adds features to keys, (n', r); (0,) where there are none."""
+    """L, which adds features to keys, (n', r)."""
     states: FloatArray
     """s_i, (Ty, n)."""
     update_gates: FloatArray
