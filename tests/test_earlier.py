@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz.analysis.proving import prover_of
+from attnviz.architectures import verifier_of
 from attnviz.attention_kinds import renamed
 from attnviz.errors import AttnvizError
 from attnviz.model_folder import load_weights, read_config
@@ -34,7 +34,7 @@ def test_a_folder_and_its_trace_agree(folder: Path, file: Path, kind: type[Trace
     assert np.abs(new.energies - old.energies).max() < 1e-5
     assert np.abs(new.log_probabilities - old.log_probabilities).max() < 1e-5
     weights = load_weights(folder)
-    assert all(prover_of(old, weights).prove(step).holds for step in range(len(old.target_pieces)))
+    assert all(verifier_of(old, weights).prove(step).holds for step in range(len(old.target_pieces)))
 
 
 def test_a_trace_saved_again_says_general() -> None:

@@ -3,7 +3,7 @@ recorded beside it, by code that shares nothing with the network's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,39 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.decomposable_recomputation import Array, recompute_decomposable
 from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
-from attnviz.analysis.proof import Proof, compared
+from attnviz.analysis.proof import Pairs, Proof, Verifier
 from attnviz.trace import Judgement
 from attnviz.trace.quantity import check_shapes
 
 
+class JudgementProver(Verifier):
+    """Recomputes a verdict, which has one step."""
+
+    def __init__(self, trace: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take the verdict and the weights of the detector that judged (`load_weights`).
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_judgement_fit(trace, weights)
+        self.trace, self.weights = trace, weights
+
+    def pairs(self, step: int = 0, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
+        """Recompute all that is recorded, each quantity from those recorded before it.
+
+        They are embeddings, features, energies, both alignments, what each piece sees of the other sentence,
+        comparisons, their sums, and the verdict.
+        """
+
+        def recorded(name: str, _: Array) -> Array:
+            return np.asarray(getattr(self.trace, name), dtype=np.float64)
+
+        found = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
+        return {name: (getattr(self.trace, name), array) for name, array in found.by_name().items()}
+
+
 def prove_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Proof:
-    """Recompute all that is recorded, each quantity from those recorded before it: embeddings, features, energies, both
-    alignments, what each piece sees of the other sentence, comparisons, their sums, and the verdict.
-
-    `weights` are those of the detector that judged (`load_weights`); raise MisfitError where they are of a model of
-    another kind or size.
-    """
-    check_judgement_fit(judgement, weights)
-
-    def recorded(name: str, _: Array) -> Array:
-        return np.asarray(getattr(judgement, name), dtype=np.float64)
-
-    found = recompute_decomposable(weights, judgement.source_ids, judgement.target_ids, recorded)
-    return Proof(tuple(compared(name, getattr(judgement, name), array) for name, array in found.by_name().items()))
+    """Return how every quantity of a verdict compares; raise as `JudgementProver`."""
+    return JudgementProver(judgement, weights).prove(0)
 
 
 def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:

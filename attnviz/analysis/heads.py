@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,11 @@ _BLOCK: Mapping[Kind, tuple[int, int]] = {"encoder": (2, 0), "decoder": (3, 0), 
 @dataclass(frozen=True, eq=False)
 class OpenHead:
     """A head, seen as a translation is: its rows ask, its columns are asked."""
+
+    translated: ClassVar[bool] = True
+    recurrent: ClassVar[bool] = False
+    imported: ClassVar[bool] = False
+    has_heads: ClassVar[bool] = True
 
     trace: TransformerTrace
     """The record it is of."""

@@ -3,6 +3,7 @@ shown beside it, by code that shares nothing with the network's."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,8 @@ from attnviz.trace.interventions import acting_on, forced_words
 from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
+Pairs = dict[str, tuple[Any, Array]]
+"""Quantities as shown and as recomputed, by name."""
 
 TOLERANCE = 1e-4
 """Largest difference that still counts as right, relative to the largest number of the quantity (or to 1 where that is
@@ -89,8 +92,30 @@ class Proof:
         return not self.discrepancies
 
 
-class Prover:
-    """Proves the steps of one trace. What serves every step, the encoder's part, is recomputed once."""
+class Verifier(ABC):
+    """Compares the quantities of a record with what NumPy makes of them; each architecture recomputes its own."""
+
+    trace: Any
+    """The record."""
+    missing = ""
+    """Says which quantities cannot be recomputed, and why; empty where all can."""
+
+    @abstractmethod
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
+        """Return, by quantity, the numbers of 0-based `step` as shown and as recomputed from the operands shown.
+
+        `pieces` are more words whose logits are on show; with `reading` also what the heatmap shows after the word.
+        """
+
+    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Proof:
+        """Return how every quantity of 0-based `step` compares."""
+        pairs = self.pairs(step, pieces, reading=reading)
+        checks = tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
+        return Proof(checks, self.missing)
+
+
+class Prover(Verifier):
+    """Recomputes the steps of RNNsearch. What serves every step, the encoder's part, is recomputed once."""
 
     def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take the trace and the weights of the model that made it (`load_weights`), best in float64 already.
@@ -103,7 +128,7 @@ class Prover:
         decoder = below(weights, "decoder.")
         self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
 
-    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Proof:
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
         """Recompute all that 0-based `step` shows: annotations, keys, query, energies and the units they are sums of,
         alignment with its entropy, coverage, context, gates, candidate, state, readout, probabilities, the ledgers
         of the chosen and the likeliest pieces, and of `pieces`, and likelihood and posterior of each source piece.
@@ -140,8 +165,7 @@ class Prover:
         pairs["ledger sums"] = [entry.logit for entry in entries], logits[shown]
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
-        checks = tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
-        return Proof(checks, self.missing)
+        return pairs
 
     def _attended(self, step: int) -> dict[str, Array]:
         """What `attend` returns for 0-based `step`; the alignment alone, from the energies shown, where the kind of

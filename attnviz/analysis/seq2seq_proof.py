@@ -16,7 +16,7 @@ from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
 from attnviz.analysis.ledger import ledgers
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.microscope import microscope
-from attnviz.analysis.proof import LIKELIEST, Proof, compared
+from attnviz.analysis.proof import LIKELIEST, Pairs, Verifier
 from attnviz.analysis.recomputation import log_softmax, softmax
 from attnviz.trace import Seq2SeqTrace
 from attnviz.trace.quantity import check_shapes
@@ -24,8 +24,8 @@ from attnviz.trace.quantity import check_shapes
 Array = NDArray[np.float64]
 
 
-class Seq2SeqProver:
-    """Proves the steps of one trace. What serves every step, the encoder's part, is recomputed once."""
+class Seq2SeqProver(Verifier):
+    """Recomputes the steps of an imported translator; what serves every step, once."""
 
     def __init__(self, trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take the trace and the weights of the model that made it (`load_weights`).
@@ -35,7 +35,7 @@ class Seq2SeqProver:
         check_seq2seq_fit(trace, weights)
         self.trace, self.weights = trace, again.exact(weights)
 
-    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Proof:  # noqa: ARG002
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
         """Recompute all that 0-based `step` shows: annotations, first state, keys, query, energies and the units they
         are sums of, alignment with its entropy, coverage, context, gates, memories and states of all layers, readout,
         probabilities and, where logits split, the ledgers of the chosen and the likeliest pieces, and of `pieces`.
@@ -60,7 +60,7 @@ class Seq2SeqProver:
             shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
             entries = ledgers(trace, self.weights, [(step, piece) for piece in shown])
             pairs["ledger sums"] = [entry.logit for entry in entries], found["logits"][shown]
-        return Proof(tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
+        return pairs
 
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
-from attnviz.analysis.proof import Proof, compared
+from attnviz.analysis.proof import Pairs, Verifier
 from attnviz.analysis.transformer_recomputation import Array, expected_arrays, recompute_transformer
 from attnviz.trace import TransformerTrace
 from attnviz.trace.quantity import check_shapes
@@ -21,8 +21,8 @@ _SINGLE = ("annotations", "readouts")
 """Quantities that no layer or block has of its own."""
 
 
-class TransformerProver:
-    """Proves the steps of one trace."""
+class TransformerProver(Verifier):
+    """Recomputes the steps of a transformer."""
 
     def __init__(self, trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take the trace and the weights of the model that made it (`load_weights`).
@@ -32,18 +32,16 @@ class TransformerProver:
         check_transformer_fit(trace, weights)
         self.trace, self.weights = trace, weights
 
-    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Proof:  # noqa: ARG002
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
         """Recompute all that is recorded of the source, and all of 0-based `step`: queries, keys, values, scores and
         weights of every head, the stream after every block, readout and probabilities.
 
         `pieces` and `reading`, for which `Prover` proves ledgers and α′, ask for nothing more: there are none here.
         """
-        return Proof(
-            tuple(
-                compared(name, _of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))
-                for name, values in self._expected.items()
-            )
-        )
+        return {
+            name: (_of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))
+            for name, values in self._expected.items()
+        }
 
     @cached_property
     def _expected(self) -> dict[str, Array]:

@@ -126,8 +126,7 @@ def run(options: argparse.Namespace) -> None:
     """Write the file; raise AttnvizError for options that do not go together, and for what cannot be drawn or
     written."""
     _check(options)
-    from attnviz.export.files import LEDGERS, Look, check_ending, save
-    from attnviz.trace import Seq2SeqTrace, Trace
+    from attnviz.export.files import Look, check_ending, save, uses_weights
 
     ending = check_ending(options.output)  # before a model is loaded for nothing
     face: Face = options.face or "before"
@@ -152,8 +151,8 @@ def run(options: argparse.Namespace) -> None:
 
         with about("--gold"):
             look = replace(look, gold=read_links(options.gold, trace.words()))
-    if not isinstance(trace, Trace):
-        split = isinstance(trace, Seq2SeqTrace) and options.picture in LEDGERS
+    if trace.imported or not trace.recurrent:
+        split = uses_weights(trace, options.picture)
         save(trace, options.output, look, _weights(trace, options.model) if split else None)
         return
     from attnviz.figures.registry import STEP_FIGURES

@@ -59,11 +59,9 @@ def seen_by_heads(trace: Any, options: argparse.Namespace) -> Any:
     chosen = {name: getattr(options, name) for name in ("layer", "head") if name in options}
     if not chosen:
         return trace
-    from attnviz.trace import Attention, TransformerTrace
-
-    if isinstance(trace, Attention):
+    if not trace.translated:
         raise AttnvizError("Attention of another program is that of its file: leave out --layer and --head.")
-    if not isinstance(trace, TransformerTrace):
+    if not trace.has_heads:
         raise AttnvizError(
             f"The model {trace.model} is a recurrent translator, which has no heads: leave out --layer and --head."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ class PairRead:
     """Log p(y_i), (Ty,)."""
     attends: bool
     attends_once: bool
+    translated: ClassVar[bool] = True
+    imported: ClassVar[bool] = False
 
     @property
     def probabilities(self) -> NDArray[Any]:

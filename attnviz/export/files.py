@@ -14,6 +14,7 @@ from attnviz.analysis.grid import By, Face
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import posterior, words_after
 from attnviz.analysis.recomputation import Weights
+from attnviz.architectures import told
 from attnviz.errors import AttnvizError
 from attnviz.export.images import ImageFormat, image
 from attnviz.export.lecture import lecture_html
@@ -25,9 +26,8 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName, palette
-from attnviz.trace import Aligned, Branches, Record, Seq2SeqTrace, Trace
+from attnviz.trace import Aligned, Branches
 from attnviz.wording.file_headings import heatmap_heading
-from attnviz.wording.kinds import told
 
 HEATMAP = "heatmap"
 LEDGERS = ("ledger", "contrast")
@@ -94,12 +94,17 @@ def check_ending(path: Path) -> str:
     return ending
 
 
+def uses_weights(trace: Any, picture: str) -> bool:
+    """Return whether weights make more of a record than it holds: a posterior, or a ledger."""
+    return trace.recurrent and (not trace.imported or picture in LEDGERS)
+
+
 def contents(
     trace: Any, ending: str, look: Look, weights: Weights | None = None, branches: Branches | None = None
 ) -> bytes:
     """Return what a file of this `ending`, one of ENDINGS, holds of a record; raise AttnvizError as `save` does."""
-    if not isinstance(trace, Trace) and not (isinstance(trace, Seq2SeqTrace) and look.picture in LEDGERS):
-        weights = None  # others have no ledger, and no posterior
+    if not uses_weights(trace, look.picture):
+        weights = None
     _check(trace, ending, look, weights)
     if ending in IMAGES:
         return image(_sheet(trace, look, weights), IMAGES[ending])
@@ -199,7 +204,7 @@ def csv(numbers: pd.DataFrame) -> bytes:
     return numbers.to_csv().encode("utf-8-sig")
 
 
-def _check(trace: Aligned, ending: str, look: Look, weights: Weights | None) -> None:
+def _check(trace: Any, ending: str, look: Look, weights: Weights | None) -> None:
     """Raise AttnvizError unless there is what is asked for."""
     steps = len(trace.target_pieces)
     if look.step is not None and not 0 <= look.step < steps:
@@ -207,7 +212,7 @@ def _check(trace: Aligned, ending: str, look: Look, weights: Weights | None) -> 
     pieces = len(trace.source_pieces)
     if look.source is not None and not 0 <= look.source < pieces:
         raise AttnvizError(f"There is no source piece {look.source + 1}: this sentence has pieces 1 to {pieces}.")
-    if isinstance(trace, Record) and not trace.attends and (look.margins or ending in ("tex", "pharaoh")):
+    if not trace.attends and (look.margins or ending in ("tex", "pharaoh")):
         what = "margins" if look.margins else f"a .{ending} file"
         raise AttnvizError(f"The model {trace.model} has no attention, so no alignment, of which {what} would tell.")
     if look.margins and ending in ("tex", "json", "pharaoh"):

@@ -17,6 +17,7 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.ledger import Ledger, ledgers
 from attnviz.analysis.recomputation import Weights
+from attnviz.architectures import told as told_of
 from attnviz.export.offline_page import in_every_language, offline_page, plain, variants
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.ledger import ledger_waterfall
@@ -30,7 +31,6 @@ from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_n
 from attnviz.trace import Aligned, Branches, Trace
 from attnviz.wording.after_word import after_sentence, after_title
 from attnviz.wording.faces import face_names
-from attnviz.wording.kinds import told as told_of
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.lecture import lecture_footer, lecture_words
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
@@ -122,11 +122,14 @@ class _Lecture:
 
     def _footers(self) -> dict[str, str]:
         """Return what is said below all, for each face."""
-        look = {
+        kind = told_of(self.trace)
+        look: dict[str, Any] = {
             "root": self.root,
             "margins": self.margins,
             "ledgers": bool(self.accounts),
             "faces": len(self.faces) > 1,
+            "whose": kind.whose(self.trace),
+            "how": kind.how(self.trace),
         }
         return {face: lecture_footer(self.trace, self.by, face=face, **look) for face in self.faces}
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from attnviz.architectures import told
 from attnviz.figures.build import for_print
 from attnviz.figures.labels import literal
 from attnviz.figures.letters import width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
-from attnviz.wording.kinds import told
 from attnviz.wording.labels import shorten
 
 _HEADINGS, _SENTENCE = (17, 15, 13), 13

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.microscope import score_vector
 from attnviz.analysis.scorers import scorer_of
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.trace import Attention, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import Record
 from attnviz.wording.given import energies_are_missing, inside_is_missing
 from attnviz.wording.seq2seq_stages import no_ledger
 
@@ -39,9 +38,9 @@ def _told_of(
     of attention alone its own."""
 
     def told(subject: Subject) -> str:
-        if isinstance(subject.trace, Attention):
+        if not subject.trace.translated:
             return inside_is_missing()
-        return imported() if isinstance(subject.trace, Seq2SeqTrace) else transformer()
+        return imported() if subject.trace.imported else transformer()
 
     return told
 
@@ -53,7 +52,7 @@ def _not_of_imports() -> str:
 
 
 RECURRENT = Need(
-    lambda subject: isinstance(subject.trace, Recurrent),
+    lambda subject: subject.trace.recurrent,
     _told_of(
         lambda: gettext(
             "This model is a transformer, which has no recurrent state, and many looks at each step instead of "
@@ -61,7 +60,7 @@ RECURRENT = Need(
         )
     ),
 )
-RNNSEARCH = Need(lambda subject: isinstance(subject.trace, Trace), RECURRENT.sentence)
+RNNSEARCH = Need(lambda subject: subject.trace.recurrent and not subject.trace.imported, RECURRENT.sentence)
 UNITS = Need(
     RECURRENT.met,
     _told_of(
@@ -72,7 +71,7 @@ UNITS = Need(
     ),
 )
 LINEAR = Need(
-    lambda subject: subject.trace.linear if isinstance(subject.trace, Seq2SeqTrace) else RNNSEARCH.met(subject),
+    lambda subject: subject.trace.recurrent and subject.trace.linear,
     _told_of(
         lambda: gettext(
             "This model is a transformer, and has no logit ledger: between what its heads find and the logit "
@@ -101,20 +100,17 @@ def _no_heads() -> str:
 
 
 HEADS = Need(
-    lambda subject: isinstance(subject.trace, TransformerTrace | OpenHead),
+    lambda subject: subject.trace.has_heads,
     _told_of(_no_heads, _no_heads),
 )
 TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: inside_is_missing())
 GIVEN = Need(
-    lambda subject: isinstance(subject.trace, Attention),
+    lambda subject: not subject.trace.translated,
     lambda _: gettext("This picture is one of attention that another program computed."),
 )
 ENERGIES = Need(
-    lambda subject: (
-        isinstance(subject.trace, Recurrent)
-        or (isinstance(subject.trace, Attention) and subject.trace.energies.size > 0)
-    ),
-    lambda subject: energies_are_missing() if isinstance(subject.trace, Attention) else RECURRENT.sentence(subject),
+    lambda subject: subject.trace.recurrent or (not subject.trace.translated and subject.trace.energies.size > 0),
+    lambda subject: RECURRENT.sentence(subject) if subject.trace.translated else energies_are_missing(),
 )
 ATTENTION = Need(
     lambda subject: subject.trace.attends,

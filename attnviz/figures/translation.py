@@ -19,7 +19,6 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName
-from attnviz.trace import Attention, Seq2SeqTrace
 from attnviz.wording.given import inside_is_missing
 
 
@@ -82,7 +81,7 @@ def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.fl
     """Return the posterior where `face` needs it and the weights are there."""
     if face == "before":
         return None
-    if isinstance(trace, Attention):
+    if not trace.translated:
         raise AttnvizError(inside_is_missing())
     if not trace.attends:
         raise AttnvizError(
@@ -91,7 +90,7 @@ def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.fl
                 model=trace.model,
             )
         )
-    if isinstance(trace, Seq2SeqTrace):
+    if trace.imported:
         raise AttnvizError(
             gettext(
                 "The model {model} was imported: there is no reading of its looks after the word.", model=trace.model

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import shorten
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from attnviz.text import join_pieces, word_groups
 from attnviz.trace.parts import FloatArray, Words
@@ -24,6 +24,15 @@ class Aligned(Saved):
     Tx and Ty count pieces, `</s>` included where it is present. A piece that begins a word starts with SentencePiece's
     visible space.
     """
+
+    translated: ClassVar[bool] = True
+    """Whether a network at hand computed it: then its words have probabilities, and its pieces ids."""
+    recurrent: ClassVar[bool] = False
+    """Whether a recurrent decoder made it, with one attention over the source at each step."""
+    imported: ClassVar[bool] = False
+    """Whether another program trained the network."""
+    has_heads: ClassVar[bool] = False
+    """Whether a step has many attentions, of which one head or a mean is on show."""
 
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]

@@ -53,6 +53,7 @@ class Attention(Aligned):
 
     saved_as: ClassVar[storage.Format] = storage.Format("attnviz-attention", 1)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+    translated: ClassVar[bool] = False
 
     alignment: FloatArray
     """alpha_ij, (Ty, Tx), not negative; rows sum to 1, or to 0 where a target piece is linked to nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ class Recurrent(Record):
 
     m is the encoder's size in each direction, n the decoder's, n' the alignment size; in RNNsearch m is n.
     """
+
+    recurrent: ClassVar[bool] = True
 
     annotations: FloatArray
     """h_j = [forward h_j ; backward h_j], (Tx, 2m)."""
@@ -53,6 +55,16 @@ class Recurrent(Record):
 
             The update gate of a GRU or the forget gate of an LSTM.
             """
+
+    @property
+    def asks_before(self) -> bool:
+        """Whether the query of a step is of the state before it, so that the state moves after the attention."""
+        return True
+
+    @property
+    def linear(self) -> bool:
+        """Whether a logit splits exactly into parts."""
+        return True
 
     @property
     def previous_states(self) -> FloatArray:

@@ -43,6 +43,7 @@ class Seq2SeqTrace(Recurrent):
         "attnviz-seq2seq-trace", 2, changed={2: lambda record: record | {"config": renamed(record["config"])}}
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+    imported: ClassVar[bool] = True
 
     gates: FloatArray
     """Gates and candidate of each layer after sigmoid or tanh, (Ty, L, g, n).

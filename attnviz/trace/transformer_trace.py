@@ -34,6 +34,7 @@ class TransformerTrace(Record):
         "attnviz-transformer-trace", 2, {2: {"heads": {"layer": None, "head": None}}}
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+    has_heads: ClassVar[bool] = True
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
     encoder_queries: FloatArray

@@ -20,7 +20,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.kept import Kept
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import ThemeName
-from attnviz.trace import Record, Trace
+from attnviz.trace import Trace
 from attnviz.ui.resources import weights_digest_of, weights_of
 
 PLACE = "attnviz-record"
@@ -157,7 +157,7 @@ def _parent(fingerprint: str, trace: Trace) -> Trace | None:
     if not fingerprint:
         return None
     parent = _ON_SHOW.get(fingerprint)
-    if not isinstance(parent, Record) or not isinstance(trace, Record):
+    if parent is None or not parent.translated or not trace.translated:
         raise UnknownRecordError(fingerprint)
     if (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):
         raise UnknownRecordError(fingerprint)

@@ -14,8 +14,8 @@ from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.posterior import posterior
-from attnviz.analysis.proving import could_be_of
 from attnviz.analysis.recomputation import Weights
+from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
 from attnviz.devices import resolve_device
 from attnviz.kept import Kept, kept_in, size_of
@@ -258,7 +258,7 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
 
 def _found(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, where it is here."""
-    folder = models().get(trace.model) if isinstance(trace, Record) else None  # attention alone names no model
+    folder = models().get(trace.model) if trace.translated else None  # attention alone names no model
     if folder is None:
         return None
     try:

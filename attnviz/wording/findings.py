@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attnviz.analysis.findings import Finding, Kind, Readable, Summary, cell_of
 from attnviz.analysis.measures import entropy
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
-from attnviz.trace import Aligned, Record, Seq2SeqTrace
+from attnviz.trace import Aligned, Record
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import percent, significant
 from attnviz.wording.weights import merged
@@ -132,13 +134,13 @@ def _improbable(trace: Readable, finding: Finding) -> str:
     )
 
 
-def nothing_found(trace: Aligned) -> str:
+def nothing_found(trace: Any) -> str:
     """Return what was checked where nothing was found, and what could not be."""
-    if not isinstance(trace, Record):
+    if not trace.translated:
         return gettext(
             "The checks found nothing in these looks. They look at weights, not at meaning, and know no probabilities."
         )
-    if trace.attends and not trace.attends_once and not isinstance(trace, Seq2SeqTrace):
+    if trace.attends and not trace.attends_once and not trace.imported:
         told = [
             gettext("No word was improbable. What was left out or said twice cannot be told from one look among many.")
         ]

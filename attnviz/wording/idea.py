@@ -29,7 +29,7 @@ def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
     if not trace.attends:
         return titles
     looked = {1: gettext("Which words would help now?"), 2: gettext("Where it looks")}
-    if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
+    if not trace.asks_before:
         return {4: titles.pop(4)} | looked | titles
     return looked | titles
 
@@ -129,7 +129,7 @@ def _kept(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     before = trace.previous_pieces[step]
     last = gettext("the beginning") if before == "<s>" else quoted_name(before)
-    if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
+    if not trace.asks_before:
         sentence = gettext(
             "What it has in mind are {count} numbers. From what stands last, {last}, it renews them before it looks: "
             "on average it keeps {kept} of each, and {new} is new.",

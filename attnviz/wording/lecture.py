@@ -8,7 +8,6 @@ from attnviz.trace import Aligned, Attention
 from attnviz.wording.after_word import about_the_reading
 from attnviz.wording.faces import about_face
 from attnviz.wording.given import inside_is_missing, remarks_of
-from attnviz.wording.kinds import told as kind_of
 
 
 def lecture_words() -> dict[str, str | dict[str, str]]:
@@ -27,10 +26,20 @@ def lecture_words() -> dict[str, str | dict[str, str]]:
 
 
 def lecture_footer(
-    trace: Aligned, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool, faces: bool = False
+    trace: Aligned,
+    by: By,
+    *,
+    face: Face,
+    root: bool,
+    margins: bool,
+    ledgers: bool,
+    whose: str,
+    how: str,
+    faces: bool = False,
 ) -> str:
     """Return how the pictures of `trace` are read, by words or by pieces, and how it was made.
 
+    `whose` and `how` are what its architecture says of its attention and its making.
     `root` tells that brightness is the square root of the weight, `margins` that sums and entropies stand beside the
     heatmap, `ledgers` that there are logit ledgers, `faces` that the heatmap has several, of which `face` is on show.
     """
@@ -65,7 +74,7 @@ def lecture_footer(
                 shade=shade,
             )
         ]
-    if whose := kind_of(trace).whose(trace):
+    if whose:
         told.append(
             gettext(
                 "A transformer looks many times at each step: shown is the look of one head, or the mean of "
@@ -84,7 +93,7 @@ def lecture_footer(
         told += [*remarks_of(trace), inside_is_missing()]
     elif not ledgers and not whose:
         told.append(gettext("Without the model's weights there is no logit ledger here."))
-    told.append(gettext("← and → move the step. {how}; made with attnviz.", how=kind_of(trace).how(trace)))
+    told.append(gettext("← and → move the step. {how}; made with attnviz.", how=how))
     return " ".join(told)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from attnviz.analysis.drawn_units import SQUARES
 from attnviz.languages import gettext
-from attnviz.trace import Aligned, Seq2SeqTrace, Trace
+from attnviz.trace import Aligned, Recurrent, Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage
@@ -17,12 +17,12 @@ from attnviz.wording.terms import NEW, OLD, Sign, Taken, signs, terms
 
 def has_machine(trace: Aligned) -> bool:
     """Return whether this translator is the one that is drawn, whose decoder looks before its state moves."""
-    return isinstance(trace, Trace) or (isinstance(trace, Seq2SeqTrace) and trace.asks_before)
+    return isinstance(trace, Recurrent) and trace.asks_before
 
 
 def no_machine(trace: Aligned) -> str:
     """Return why there is no drawing of a translator, and what tells of it instead."""
-    if isinstance(trace, Seq2SeqTrace):
+    if trace.imported:
         return gettext(
             "The machine that is drawn here looks before its state moves; this translator looks after it. What "
             "it does at this step is told by its stages."
@@ -50,7 +50,7 @@ def machine_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
         "state": gettext("state so far"),
         "previous": gettext("word before"),
         "gru": "GRU",
-        "maxout": gettext("joined") if isinstance(trace, Seq2SeqTrace) else "maxout",
+        "maxout": gettext("joined") if trace.imported else "maxout",
         "hand": gettext("by hand"),
         "again": gettext("again in the next step"),
         "stage": gettext("Stage {place}: {title}. {outcome}. Go there."),

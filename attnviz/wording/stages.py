@@ -11,7 +11,7 @@ from attnviz.analysis.measures import looks_alike, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
-from attnviz.trace import Aligned, Record, Recurrent, Seq2SeqTrace, Trace
+from attnviz.trace import Aligned, Record, Recurrent, Trace
 from attnviz.trace.interventions import forced_words
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name, subscript
@@ -84,7 +84,7 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
     told: dict[str, object] = {"count": count, "name": capital(name)}
-    if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
+    if not trace.asks_before:
         sentence = gettext(
             "Each of {count} pieces has an annotation, what the encoder noted of it, with a key, what it is found by. "
             "The state after the move, {state}, is the query, what is asked for. How well the two fit is one number, "

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from attnviz.trace import Recurrent, Seq2SeqTrace
+from attnviz.trace import Recurrent
 
 NEW, OLD = "⟦i⟧", "⟦before⟧"
 """The number of a step, counted from 1, and of the one before it: places that are filled step by step."""
@@ -55,7 +55,7 @@ def terms(trace: Recurrent) -> Terms:
     from attnviz.wording.scorers import texts_of  # which has terms itself
 
     asked = texts_of(trace.config["attention"]).terms
-    if isinstance(trace, Seq2SeqTrace):
+    if trace.imported:
         return replace(
             asked,
             key_bias="b_a" if trace.asks_before else "",

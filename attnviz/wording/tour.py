@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnviz.languages import gettext
-from attnviz.trace import Seq2SeqTrace
 from attnviz.wording.machine import has_machine
 from attnviz.wording.tour_looking import annotation, keys, one_word, softmax
 from attnviz.wording.tour_making import afterwards, context, made
@@ -93,7 +92,7 @@ def _missing(told: Toured, number: int) -> str:
             "The weights of this step were changed by hand: they are not what softmax made of its energies. The "
             "first translation has this stop."
         )
-    if number == AFTER and isinstance(record, Seq2SeqTrace):
+    if number == AFTER and record.imported:
         return gettext(
             "This model was imported from another program: what a look was about once its word is known "
             "is told here of translators that are trained here."

@@ -9,7 +9,6 @@ import numpy as np
 from attnviz.analysis.heads import open_head
 from attnviz.analysis.telling import Looks
 from attnviz.languages import gettext
-from attnviz.trace import Record, TransformerTrace
 from attnviz.wording.coloured import coloured
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent
@@ -71,8 +70,8 @@ def _crossing(told: Toured) -> str:
     )
 
 
-def _whose(record: Record) -> str:
-    if not isinstance(record, TransformerTrace):
+def _whose(record: Any) -> str:
+    if not record.has_heads:
         return ""
     return gettext("A transformer looks with many heads at once; on show is this: {heads}.", heads=shown_heads(record))
 
@@ -81,7 +80,7 @@ def annotation(told: Toured) -> tuple[str, ...]:
     """Return what an annotation is, of the piece that the word looked at most."""
     record, j = told.record, _strongest(told)
     units, name = record.annotations.shape[1], told.piece(j)
-    if isinstance(record, TransformerTrace):
+    if record.has_heads:
         read = gettext(
             "Before it wrote a word, it read the sentence: in {layers} layers every piece looked at all the others. "
             "What came out at {word} are {units} numbers.",
@@ -116,7 +115,7 @@ def _strongest(told: Toured) -> int:
 def keys(told: Toured) -> tuple[str, ...]:
     """Return how query and keys make energies, or scores."""
     record = told.record
-    if isinstance(record, TransformerTrace):
+    if record.has_heads:
         start = gettext(
             "Opened here is one head: {head}. What it has so far is its query; each annotation has a key.",
             head=opened_name(open_head(record)),

@@ -7,7 +7,6 @@ import numpy as np
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.heads import open_head
 from attnviz.languages import gettext
-from attnviz.trace import TransformerTrace
 from attnviz.wording.coloured import coloured
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent, thousands
@@ -17,7 +16,7 @@ from attnviz.wording.toured import LEAST, Toured
 def context(told: Toured) -> tuple[str, ...]:
     """Return what is mixed, and what comes of it."""
     record, step = told.record, told.word.step
-    if isinstance(record, TransformerTrace):
+    if record.has_heads:
         mixed = gettext(
             "From each annotation the head also makes a value. It multiplies each by its share and adds them all up: "
             "{parts}.",

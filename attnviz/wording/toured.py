@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.heads import open_head
 from attnviz.analysis.telling import Telling, telling_word, turning_word
-from attnviz.trace import TransformerTrace
 from attnviz.trace.interventions import acting_on
 from attnviz.wording.coloured import coloured
 from attnviz.wording.labels import quote, quoted_name, shorten
@@ -44,13 +43,13 @@ class Toured:
     @cached_property
     def opened(self) -> Any:
         """The record with one look at a step: of a transformer, that of the head that is opened."""
-        return open_head(self.record).trace if isinstance(self.record, TransformerTrace) else self.record
+        return open_head(self.record).trace if self.record.has_heads else self.record
 
     @cached_property
     def energies(self) -> NDArray[np.floating]:
         """What the softmax of the word's step is taken of, (Tx,)."""
         found: NDArray[np.floating] = (
-            open_head(self.record).scores if isinstance(self.record, TransformerTrace) else self.record.energies
+            open_head(self.record).scores if self.record.has_heads else self.record.energies
         )[self.word.step]
         return found
 

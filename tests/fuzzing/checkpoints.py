@@ -9,7 +9,7 @@ from typing import Any
 
 from attnviz import Translator
 from attnviz.analysis import load_weights
-from attnviz.analysis.proving import prover_of
+from attnviz.architectures import verifier_of
 from attnviz.importing.family import load_checkpoint
 from attnviz.importing.written import write_checkpoint
 from tests.fuzzing.bench import Bench
@@ -40,7 +40,7 @@ def imports(bench: Bench, chance: random.Random) -> None:
     several = (*JSON, *[replace_value] * 4) if name.endswith(".json") else ANY
     bench.damaged((whole / name).read_bytes(), f"damaged import/{name}", several, chance)
     trace: Any = Translator.load(folder, device="cpu").translate(SENTENCE)
-    prover_of(trace, load_weights(folder)).prove(0)
+    verifier_of(trace, load_weights(folder)).prove(0)
 
 
 def _copy(source: Path, folder: Path) -> Path:

@@ -22,14 +22,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.ledger import ledger, ledgers
-from attnviz.analysis.proving import could_be_of, prover_of
 from attnviz.analysis.seq2seq_recomputation import recompute
+from attnviz.architectures import could_be_of, told, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
 from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
 from attnviz.trace import Branches, Seq2SeqTrace
 from attnviz.trace.interventions import ExcludePosition, ForceWord
-from attnviz.wording.kinds import told
 from attnviz.wording.machine import machine_terms
 from tests.conftest import REPOSITORY
 from tests.equation_symbols import symbols_of
@@ -99,7 +98,7 @@ def test_every_number_of_a_translation_is_proved_and_kept(tmp_path: Path, kind: 
         assert isinstance(trace, Seq2SeqTrace)
         assert Branches.from_json(trace.to_json()).first.fingerprint == trace.fingerprint
         assert could_be_of(trace, weights)
-        prover = prover_of(trace, weights)
+        prover = verifier_of(trace, weights)
         for step in range(len(trace.target_pieces)):
             found = prover.prove(step)
             assert found.holds, found.discrepancies
@@ -119,7 +118,7 @@ def test_a_number_that_was_altered_is_found(tmp_path_factory: Any, name: str, pl
     array = getattr(trace, name).copy()
     array.flat[place % array.size] += 0.01
     altered = dataclasses.replace(trace, **{name: array})
-    prover = prover_of(altered, weights)
+    prover = verifier_of(altered, weights)
     wrong = {one.quantity for step in range(len(trace.target_pieces)) for one in prover.prove(step).discrepancies}
     assert name in wrong
 
@@ -221,7 +220,7 @@ def test_half_the_space_rounds_the_weights(tmp_path: Path) -> None:
     _, made = _imported(tmp_path, None, 0, "--half")
     assert {array.dtype for array in load_weights(made).values()} == {np.dtype(np.float16)}
     trace = Translator.load(made, device="cpu").translate("ein mann")
-    assert prover_of(trace, load_weights(made)).prove(0).holds
+    assert verifier_of(trace, load_weights(made)).prove(0).holds
 
 
 @pytest.mark.nightly

@@ -16,10 +16,10 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
+from attnviz import architectures as kinds
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import OPENING
-from attnviz.wording import kinds
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.ui.opening import Run, open_page

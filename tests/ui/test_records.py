@@ -12,6 +12,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
+from attnviz.architectures.imported import IMPORTED
+from attnviz.architectures.recurrent import EVERY_TRANSLATION
+from attnviz.architectures.rnnsearch import RNNSEARCH
+from attnviz.architectures.transformer import TRANSFORMER
 from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
@@ -20,7 +24,7 @@ from attnviz.ui import records
 from attnviz.ui.lab import records as lab
 from attnviz.ui.records import UnknownRecordError, address, on_show, record
 from attnviz.ui.step import records as step_room
-from attnviz.ui.step.records import HEADS, MAKERS, OF_ALL, RECURRENT
+from attnviz.ui.step.records import MAKERS
 from attnviz.ui.why import records as why
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -28,6 +32,9 @@ from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.shown_records import fetched
 
+OF_ALL = EVERY_TRANSLATION - {"facts"}
+RECURRENT = RNNSEARCH.payloads - IMPORTED.payloads
+HEADS = TRANSFORMER.payloads - RNNSEARCH.payloads - {"word"}
 WITHOUT_ATTENTION = {
     "state",
     "maxout",
@@ -71,8 +78,8 @@ def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
 def test_what_is_of_another_kind_of_network_cannot_be_had(trace: Trace, tokenizer: Tokenizer) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
     other = on_show(Translator(network, tokenizer).translate(SENTENCES[0]))
-    for shown, there, lacking in ((trace, RECURRENT, HEADS), (other, HEADS, RECURRENT)):
-        assert fetched(address(shown, next(iter(there)), "light", every=True))
+    for shown, there, lacking in ((trace, "posterior", HEADS), (other, "values", RECURRENT)):
+        assert fetched(address(shown, there, "light", every=True))
         for name in lacking:
             with pytest.raises(UnknownRecordError):
                 fetched(address(shown, name, "light", every=False))

@@ -11,7 +11,8 @@ import torch
 
 from attnviz import Translator
 from attnviz.analysis import readout
-from attnviz.analysis.proving import AnyProver, prover_of
+from attnviz.analysis.proof import Verifier
+from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
 from attnviz.figures.maxout import maxout_template, maxout_values
 from attnviz.figures.template import to_json
@@ -67,9 +68,9 @@ def test_a_translation_is_one_object_for_all_visitors(en_fr: Path) -> None:
 def test_the_prover_of_a_translation_is_built_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
-    def counted(*given: Any) -> AnyProver:
+    def counted(*given: Any) -> Verifier:
         built.append(given)
-        return prover_of(*given)
+        return verifier_of(*given)
 
     monkeypatch.setattr(proof_badge, "prover_of", counted)
     # What other tests proved is not there.

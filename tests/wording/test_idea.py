@@ -11,13 +11,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.heads import open_head, strongest_words, words_of_looks
 from attnviz.analysis.measures import weight_order
+from attnviz.architectures import told
 from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Record, Search, TransformerTrace
 from attnviz.translator import Translator
 from attnviz.wording.idea import idea_sentence, idea_stages
-from attnviz.wording.kinds import told
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent
 from tests.conftest import SENTENCES

@@ -12,11 +12,10 @@ import dataclasses
 
 import numpy as np
 
-from attnviz.analysis.findings.kinds import Finding, Kind, Read, Readable
+from attnviz.analysis.findings.kinds import Finding, Kind, Read, Readable, knows_words
 from attnviz.analysis.findings.of_source import of_shift, of_source
 from attnviz.analysis.findings.of_target import of_probabilities, of_repeats, of_rows, words_spelled_alike
 from attnviz.analysis.findings.summary import Summary, summarise
-from attnviz.trace import Attention, Seq2SeqTrace
 
 __all__ = ["Finding", "Kind", "Read", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
 
@@ -29,10 +28,10 @@ def findings_of(trace: Readable) -> list[Finding]:
     or of an imported translator is called a mistake.
     """
     words = trace.words()
-    if isinstance(trace, (Attention, Seq2SeqTrace)):
+    if not knows_words(trace) or trace.imported:
         looks = [*of_source(trace, words), *of_shift(words)]
         looks += [*of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words)]
-        looks += of_probabilities(trace, words) if isinstance(trace, Seq2SeqTrace) else []
+        looks += of_probabilities(trace, words) if knows_words(trace) else []
         return [dataclasses.replace(finding, strong=False) for finding in looks]
     if trace.attends and not trace.attends_once:
         return list(of_probabilities(trace, words))
@@ -59,6 +58,6 @@ def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
         step, column = np.unravel_index(int(trace.alignment[:, columns].argmax()), (len(trace.alignment), len(columns)))
         return int(step), columns[int(column)]
     steps = words.target_groups[finding.target]
-    if finding.kind is Kind.IMPROBABLE and not isinstance(trace, Attention):
+    if finding.kind is Kind.IMPROBABLE and knows_words(trace):
         return min(steps, key=lambda i: float(trace.log_probabilities[i])), None
     return steps[0], None if finding.source is None else words.source_groups[finding.source][0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from numpy.typing import NDArray
 
@@ -39,6 +39,14 @@ class Read(Protocol):
         """p(y_i), (Ty,)."""
 
     @property
+    def translated(self) -> bool:
+        """Whether its words have probabilities."""
+
+    @property
+    def imported(self) -> bool:
+        """Whether another program trained the model."""
+
+    @property
     def attends(self) -> bool:
         """Whether the model chose where to look at each step."""
 
@@ -52,6 +60,11 @@ class Read(Protocol):
 
 Readable = Read | Attention
 """What findings are found in: of attention that another program computed, no probabilities are known."""
+
+
+def knows_words(trace: Readable) -> TypeGuard[Read]:
+    """Return whether the probabilities of the words of `trace` are known."""
+    return trace.translated
 
 
 class Kind(StrEnum):

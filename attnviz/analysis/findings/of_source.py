@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
-from attnviz.analysis.findings.kinds import Finding, Kind, Readable
+from attnviz.analysis.findings.kinds import Finding, Kind, Readable, knows_words
 from attnviz.analysis.findings.twins import is_word, twins
 from attnviz.analysis.measures import coverage
-from attnviz.trace import Attention, Words
+from attnviz.trace import Words
 
 LITTLE_COVERAGE = 0.12
 """Attention, summed over the target, below which a source word was hardly looked at: one target word that looks at it
@@ -57,7 +57,7 @@ def of_source(trace: Readable, words: Words) -> Iterator[Finding]:
         if known[index] and amount >= MUCH_COVERAGE:
             steps = [step for i in np.flatnonzero(looks == index) for step in words.target_groups[i]]
             by_word = max(int((looks == index).sum()), 1)
-            sure = isinstance(trace, Attention) or (
+            sure = not knows_words(trace) or (
                 float(np.exp(trace.log_probabilities[steps].sum() / by_word)) >= LITTLE_CONFIDENCE
             )
             yield Finding(Kind.OVERUSED, amount, source=index, strong=not sure)

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from attnviz import Trace
 from attnviz.analysis.fit import MisfitError, check_fit
+from attnviz.architectures import architecture_of
 from attnviz.figures.needs import LOOKS
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.trace import Seq2SeqTrace
 from attnviz.ui.resources import weights_of
 
 
 def lacking(trace: Trace) -> str:
     """Return why there are no answers and no trials of `trace`, in a sentence; nothing where there are."""
-    if isinstance(trace, Seq2SeqTrace):
-        return gettext(
-            "This model was imported from another program: what a word depended on, and what other looks would "
-            "have made of it, is asked here of translators that are trained here."
-        )
-    if trace.attends and not trace.attends_once:
-        return gettext(
-            "This model is a transformer: what a word depended on, and what other looks would have made of it, "
-            "is asked here of models with one look a step."
-        )
+    if missing := architecture_of(trace).missing.get("lab"):
+        return missing()
     if not trace.attends:
         return gettext(
             "A model without attention has no weights to try and no posterior: there is nothing to choose from, "

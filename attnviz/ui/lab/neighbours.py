@@ -70,7 +70,7 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
 
 def _lacking(trace: Any) -> str:
     """Return why there are no neighbours, in a sentence; nothing where there are."""
-    if not isinstance(trace, Trace):
+    if not trace.recurrent or trace.imported:
         return without_vectors()
     return "" if weights_of(trace) is not None else model_is_missing(trace)
 

@@ -47,7 +47,7 @@ def heads_in_address(heads: Heads) -> str:
 def heads_address(view: View) -> dict[str, str | None]:
     """Return the address parameter of what is on show; None for the mean of all heads, and where there are none."""
     trace = view.trace
-    chosen = isinstance(trace, TransformerTrace) and trace.heads != Heads()
+    chosen = trace.has_heads and trace.heads != Heads()
     return {view.key(HEADS): heads_in_address(trace.heads) if chosen else None}
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from attnviz.trace import Record
 from attnviz.ui.page_state.selection import Selection, selection_of, show_selection
 from attnviz.ui.page_state.view import Session, View, view_key
 
@@ -35,7 +34,7 @@ class Tour:
 
 def can_be_toured(view: View) -> bool:
     """Return whether `view` is of a translation of ours: another program's attention does not say how it came about."""
-    return isinstance(view.trace, Record)
+    return bool(view.trace.translated)
 
 
 def open_tour(session: Session, view: View, linked: Mapping[str, str]) -> None:

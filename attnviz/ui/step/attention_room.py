@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.architectures import told
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
@@ -21,7 +22,6 @@ from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
 from attnviz.wording.given import inside_is_missing
-from attnviz.wording.kinds import told
 
 PICTURES = ("look", "energy", "softmax")
 """Those of a step, where they can be drawn."""

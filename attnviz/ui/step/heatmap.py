@@ -10,9 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz import figures
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, grid
+from attnviz.architectures import told as told_of
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
-from attnviz.trace import Attention, Record, Trace
+from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.gold import gold_of
@@ -23,7 +24,6 @@ from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
 from attnviz.ui.step.gold import gold_box, gold_panel
 from attnviz.wording.faces import about_face, face_names
-from attnviz.wording.kinds import told as told_of
 from attnviz.wording.stages import capital
 from attnviz.wording.transformer_stages import heads_name
 
@@ -166,7 +166,7 @@ def _switches(view: View, face: Face) -> None:
 
 def _in_short(view: View, chosen: HeatmapChoices) -> str:
     """Return what rows and columns are, or of a model without attention what it has instead, and what to do first."""
-    if isinstance(view.trace, Attention):
+    if not view.trace.translated:
         return f"{_given_rows(chosen.by)} {gettext('Press Play, or click a target word.')}"
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
@@ -198,7 +198,7 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
             )
         )
     told.append(_sum_of_a_row(chosen))
-    if isinstance(trace, Attention):
+    if not trace.translated:
         return " ".join(told)
     told.append(
         gettext(

@@ -10,40 +10,33 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.architectures import ARCHITECTURES, architecture_of, told
 from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.trace import Record, Recurrent
+from attnviz.trace import Record
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
-from attnviz.ui.records import Asked, Maker
+from attnviz.ui.records import Asked, Maker, UnknownRecordError
 from attnviz.ui.step.bench import hand_words
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.places import place_of
 from attnviz.wording.idea import idea_sentence
-from attnviz.wording.kinds import told
 from attnviz.wording.stages import Narration
-
-CONTEXT = "context"
-"""The picture of the one vector, where there is no attention."""
-RECURRENT = {"energy": 1, "softmax": 2, UNITS: 3, CONTEXT: 3, "state": 4, "candidates": 5}
-"""The stage whose sentence stands above each picture."""
-HEADS = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
-"""The same of a transformer."""
 
 
 def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw stage `number` of the step on show, of those that have `titles`."""
     place = list(titles).index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
-    drawn = {stage: name for name, stage in _pictures(view.trace).items()}
+    drawn = {stage: name for name, stage in architecture_of(view.trace).idea(view.trace).items()}
     name = drawn[number]
-    hand = hand_words(view.trace) if number == 2 and isinstance(view.trace, Recurrent) else None
+    hand = hand_words(view.trace) if name == "softmax" else None
     chart(view, place_of(view, f"idea-{name}", theme), name, hand=hand)
     if name == UNITS:
         st.caption(
@@ -53,14 +46,6 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
                 "have brought together so far; the coloured bar goes on from its tip."
             )
         )
-
-
-def _pictures(trace: Record) -> dict[str, int]:
-    """Return the pictures of a step, with the stages that they are of."""
-    if not isinstance(trace, Recurrent):
-        return HEADS
-    left_out = CONTEXT if trace.attends else UNITS
-    return {name: stage for name, stage in RECURRENT.items() if name != left_out}
 
 
 def idea_narration(trace: Record, steps: tuple[int, ...]) -> Narration:
@@ -86,10 +71,13 @@ def _sentences(asked: Asked, number: int) -> dict[int, str]:
 
 def _picture(name: str, asked: Asked) -> dict[str, Any]:
     """Return the picture `name` of each step that is asked for."""
-    simple = IDEA_FIGURES if isinstance(asked.trace, Recurrent) else HEAD_IDEA_FIGURES
+    number = architecture_of(asked.trace).idea(asked.trace).get(name)
+    if number is None:
+        raise UnknownRecordError(name)
+    simple = HEAD_IDEA_FIGURES if asked.trace.has_heads else IDEA_FIGURES
     picture = simple[name] if name in simple else STEP_FIGURES[name].picture
     subjects = [Subject(asked.trace, step) for step in asked.steps]
-    sentences = _sentences(asked, (RECURRENT | HEADS)[name])
+    sentences = _sentences(asked, number)
     return chart_record(
         to_json(picture.template(subjects[0], asked.theme)),
         {one.step: AtStep(to_json(picture.values(one, asked.theme)), "", sentences[one.step]) for one in subjects},
@@ -100,11 +88,13 @@ def _maker(name: str) -> Maker:
     return lambda asked: _picture(name, asked)
 
 
-OF_ALL: Mapping[str, Maker] = {
+MAKERS: Mapping[str, Maker] = {
     "idea-facts": lambda asked: idea_facts(asked.trace, asked.steps),
-    "idea-candidates": _maker("candidates"),
+    **{
+        name: _maker(name.removeprefix("idea-"))
+        for one in ARCHITECTURES.values()
+        for name in one.payloads
+        if name.startswith("idea-") and name != "idea-facts"
+    },
 }
-"""Those of every translation, by the names in their addresses."""
-OF_RECURRENT: Mapping[str, Maker] = {f"idea-{name}": _maker(name) for name in RECURRENT if name not in HEADS}
-OF_HEADS: Mapping[str, Maker] = {f"idea-{name}": _maker(name) for name in HEADS if name not in RECURRENT}
-"""Those of transformers alone."""
+"""By the names in their addresses."""

@@ -6,7 +6,6 @@ import streamlit as st
 
 from attnviz.analysis.grid import By
 from attnviz.languages import gettext
-from attnviz.trace import Attention
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import knows_after
@@ -14,7 +13,7 @@ from attnviz.ui.resources import knows_after
 
 def _column(view: View, by: By) -> str:
     """Return what a column of the heatmap is."""
-    if isinstance(view.trace, Attention):
+    if not view.trace.translated:
         return gettext("source word") if by == "words" else gettext("source piece")
     return gettext("English word") if by == "words" else gettext("English piece")
 

@@ -64,7 +64,7 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
 def _legend(trace: Trace | Seq2SeqTrace) -> str:
     if not trace.attends:
         return gettext("Each row adds its part of the logit, blue up, red down, to the running sum.")
-    if isinstance(trace, Seq2SeqTrace):
+    if trace.imported:
         return gettext(
             "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is "
             'how much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step '

@@ -11,9 +11,9 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.fit import MisfitError
-from attnviz.analysis.proof import Proof
-from attnviz.analysis.proving import AnyProver, prover_of
+from attnviz.analysis.proof import Proof, Verifier
 from attnviz.analysis.recomputation import Weights
+from attnviz.architectures import verifier_of
 from attnviz.kept import Kept
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -32,7 +32,7 @@ from attnviz.wording.proof import (
     what_is_proved,
 )
 
-_PROVERS: Kept[AnyProver] = Kept(12 << 20, size=lambda prover: 2 * bytes_of(prover.trace))
+_PROVERS: Kept[Verifier] = Kept(12 << 20, size=lambda prover: 2 * bytes_of(prover.trace))
 """Those of all visitors, each with its translation and what of the proof serves every step: less than as much."""
 
 
@@ -90,11 +90,11 @@ def proof_rows(proof: Proof, names: Mapping[str, str] | None = None) -> list[tup
     ]
 
 
-def prover_for(asked: Asked) -> AnyProver:
+def prover_for(asked: Asked) -> Verifier:
     """Return the prover of a translation, one for all its steps and visitors.
 
     Its fingerprint is of every number, so that one that was altered is proved for itself.
     """
     trace, weights = asked.trace, asked.weights
     assert weights is not None
-    return _PROVERS.get((trace.fingerprint, weights_digest_of(trace)), lambda: prover_of(trace, weights))
+    return _PROVERS.get((trace.fingerprint, weights_digest_of(trace)), lambda: verifier_of(trace, weights))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.trace import Attention
+from attnviz.architectures import told
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.glossary import glossary_box
@@ -39,7 +39,6 @@ from attnviz.ui.step.tour import tour
 from attnviz.ui.step.transport import transport
 from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
-from attnviz.wording.kinds import told
 
 
 @st.fragment
@@ -49,7 +48,7 @@ def step_room(view: View, depth: Depth = "everything") -> None:
     view = replace(_on_show(view), depth=depth)
     with st.container(key=view.key("link_problem")):
         link_told(view)
-    if isinstance(view.trace, Attention):
+    if not view.trace.translated:
         attention_room(view)
         return
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js

@@ -11,12 +11,13 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.readout import readout
+from attnviz.architectures import architecture_of, told
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.trace import Record, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation, equation_records
@@ -28,7 +29,6 @@ from attnviz.ui.step.bench import bench_panel, hand_words, other_word_panel
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_panel
 from attnviz.ui.step.places import place_of
-from attnviz.wording.kinds import told
 from attnviz.wording.stages import Narration
 
 
@@ -47,7 +47,7 @@ def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) 
     """Draw stage `number` of the step on show, of those that have `titles`: its equation only from the numbers on."""
     place = list(titles).index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
-    _PICTURES[type(view.trace)][number](view, theme)
+    _PANELS[architecture_of(view.trace).stages[number]](view, theme)
     if view.shows("numbers"):
         equation(view, number, place_of(view, f"equation-{number}", theme))
 
@@ -58,10 +58,8 @@ def _energies(view: View, theme: ThemeName) -> None:
 
 def _softmax(view: View, theme: ThemeName) -> None:
     chart(view, place_of(view, "softmax", theme), "softmax", hand=hand_words(view.trace))
-    if isinstance(view.trace, Seq2SeqTrace):
-        st.caption(
-            gettext("The weights of an imported translator cannot be changed by hand here; another word can be tried.")
-        )
+    if missing := architecture_of(view.trace).missing.get("softmax"):
+        st.caption(missing())
     bench_panel(view, theme)
 
 
@@ -95,24 +93,19 @@ def _imported_word(view: View, theme: ThemeName) -> None:
 
 def _candidates(view: View, at: str, theme: ThemeName) -> None:
     """Draw the likeliest pieces, which lie at `at`, and the choice of another."""
-    imported = isinstance(view.trace, Seq2SeqTrace)  # below their chart: nothing stands above it
-    if imported:
+    below = view.trace.imported  # nothing stands above their chart
+    if below:
         chart(view, at, "candidates")
     if view.trace.search.method == "forced":
         pieces = gettext("The likeliest pieces, the given one in violet; · continues a word.")
     else:
         pieces = gettext("The likeliest pieces, the chosen one in violet; · continues a word.")
-    if view.shows("everything") and _splits(view.trace):
+    if view.shows("everything") and view.trace.linear:
         pieces += f" {_what_a_click_opens(view.trace)}"
     st.caption(pieces)
-    if not imported:
+    if not below:
         chart(view, at, "candidates")
     other_word_panel(view, place_of(view, "rivals", theme))
-
-
-def _splits(trace: Trace | Seq2SeqTrace) -> bool:
-    """Return whether there is a ledger of its logits."""
-    return trace.linear if isinstance(trace, Seq2SeqTrace) else True
 
 
 def _what_a_click_opens(trace: Trace) -> str:
@@ -131,12 +124,16 @@ def _signed() -> str:
     )
 
 
-_PICTURES: Mapping[type[Record], Mapping[int, Callable[[View, ThemeName], None]]] = {
-    Trace: {1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _word},
-    Seq2SeqTrace: {1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _imported_word},
-    TransformerTrace: transformer_stages.PICTURES,
+_PANELS: Mapping[str, Callable[[View, ThemeName], None]] = {
+    "energy": _energies,
+    "softmax": _softmax,
+    "context": _context,
+    "state": _state,
+    "maxout and word": _word,
+    "word": _imported_word,
+    **transformer_stages.PANELS,
 }
-"""By the kind of record, and the number of the stage."""
+"""By the names in the declarations of architectures."""
 
 STAGES_OF = {
     "energy": 1,

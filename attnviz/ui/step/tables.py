@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -13,7 +15,6 @@ from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.trace import Record, Trace
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.parts import TABLES
@@ -54,10 +55,10 @@ def chart_tables(view: View) -> None:
             st.dataframe(table, height="content" if len(table) <= 12 else 420)
 
 
-def _of_step(trace: Record, step: int, subject: Subject, after: AfterWord | None) -> list[tuple[str, pd.DataFrame]]:
+def _of_step(trace: Any, step: int, subject: Subject, after: AfterWord | None) -> list[tuple[str, pd.DataFrame]]:
     """Return the tables of a step, each with its name: for a recurrent translator those of its stages, for any other
     those of all its pictures."""
-    if not isinstance(trace, Trace):
+    if trace.imported or not trace.recurrent:
         return [
             (step_heading(trace, step, figure.title(subject)), figure.table(subject))
             for figure in figures.step_figures(subject).values()

@@ -60,11 +60,11 @@ def _signed() -> str:
     )
 
 
-PICTURES: Mapping[int, Callable[[View, ThemeName], None]] = {
-    1: _scores,
-    2: _weights,
-    3: _values,
-    4: _stream,
-    5: _word,
+PANELS: Mapping[str, Callable[[View, ThemeName], None]] = {
+    "scores": _scores,
+    "weights": _weights,
+    "values": _values,
+    "stream": _stream,
+    "word of heads": _word,
 }
-"""By the number of the stage."""
+"""By the names in the declaration of the transformer."""

@@ -109,7 +109,7 @@ def downloads(view: View) -> None:
     step = selection_of(st.session_state, view).step
     st.caption(gettext("The pictures as they are on show; those of a step, of step {step}.", step=step + 1))
     files = [picture_file(view.trace, one) for one in pictures(view, st.session_state)]
-    if isinstance(view.trace, Trace):
+    if view.trace.recurrent and not view.trace.imported:
         files.append(machine_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
     picture_file_buttons(files, key="export")
     st.caption(gettext("The whole translation"))

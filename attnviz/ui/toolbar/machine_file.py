@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from attnviz.architectures import told
 from attnviz.export.sheet import fit
 from attnviz.figures.machine_table import machine_table
 from attnviz.languages import gettext
@@ -11,7 +12,6 @@ from attnviz.palette import palette
 from attnviz.ui.components.picture_files.picture_files import PageDrawing, PictureFile
 from attnviz.ui.page_state.view import View
 from attnviz.wording.file_headings import step_heading
-from attnviz.wording.kinds import told
 from attnviz.wording.machine import machine_alt
 
 _NARROWEST, _HEADING, _SENTENCE = 760, 17, 13

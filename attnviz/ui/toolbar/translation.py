@@ -57,7 +57,7 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
     with st.container(key="messages"):  # always there, so that nothing below is moved and drawn anew
         if steps:
             attention_form()
-        elif opened and isinstance(opened.trace, Attention):
+        elif opened and not opened.trace.translated:
             st.text(
                 gettext(
                     "The attention in {name} is on the page Translate; this page needs a whole translation.",
@@ -198,10 +198,10 @@ def _instead(request: Request | None) -> Trace | None:
     return opening
 
 
-def _from_file(name: str, trace: Trace, back: bool) -> None:
+def _from_file(name: str, trace: Any, back: bool) -> None:
     """Say that what is shown was read from a file, of which model it is, and what leads `back` to translating."""
     with st.container(key="notice"):
-        if isinstance(trace, Attention):
+        if not trace.translated:
             _given(name, trace, back)
             return
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.proof import Proof
-from attnviz.analysis.proving import prover_of
+from attnviz.architectures import verifier_of
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
@@ -172,7 +172,7 @@ def _proof(asked: RecordAsked) -> dict[str, Any]:
         if weights is None:
             raise UnknownRecordError("answers-proof")
         try:
-            found.append((trace, at, prover_of(trace, weights).prove(at)))
+            found.append((trace, at, verifier_of(trace, weights).prove(at)))
         except MisfitError:
             return {"holds": False, "told": misfit_of(trace), "wrong": [], "about": "", "names": [], "rows": []}
     return {

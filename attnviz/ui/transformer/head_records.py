@@ -12,7 +12,6 @@ from attnviz.analysis.proof import Proof
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
-from attnviz.trace import TransformerTrace
 from attnviz.ui.components.chart.chart import AtStep, chart_record
 from attnviz.ui.components.context_growth.context_growth import values_record
 from attnviz.ui.components.equation.equation import equation_record
@@ -32,7 +31,7 @@ _STAGES_OF = {"scores": 1, "weights": 2, "stream": 4}
 
 def _opened(asked: Asked) -> OpenHead:
     """Return the head that is asked about; raise UnknownRecordError where there is none such."""
-    opened = named_head(asked.trace, asked.part) if isinstance(asked.trace, TransformerTrace) else None
+    opened = named_head(asked.trace, asked.part) if asked.trace.has_heads else None
     if opened is None:
         raise UnknownRecordError(asked.part)
     return opened

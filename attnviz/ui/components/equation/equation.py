@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attnviz.architectures import told
 from attnviz.browser_programs import KATEX
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 from attnviz.wording.equations import Equation, Texts
-from attnviz.wording.kinds import told
 
 
 def equation(view: View, stage: int | str, at: str) -> None:

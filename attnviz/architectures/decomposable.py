@@ -1,0 +1,9 @@
+"""Decomposable attention, which says whether one sentence translates another: it has no steps."""
+
+from __future__ import annotations
+
+from attnviz.analysis.decomposable_proof import JudgementProver, check_judgement_fit
+from attnviz.architectures.declaration import Architecture
+from attnviz.trace import Judgement
+
+DECOMPOSABLE = Architecture("decomposable", Judgement, JudgementProver, check_judgement_fit)

@@ -1,0 +1,39 @@
+"""Recurrent translators that other people trained: the seq2seq tutorial's and Joey NMT's."""
+
+from __future__ import annotations
+
+from attnviz.analysis.seq2seq_proof import Seq2SeqProver, check_seq2seq_fit
+from attnviz.architectures.declaration import Architecture, Told
+from attnviz.architectures.recurrent import PAYLOADS, idea_figures
+from attnviz.languages import gettext
+from attnviz.trace import Seq2SeqTrace
+from attnviz.wording import equations, idea, seq2seq_equations, seq2seq_stages
+
+IMPORTED = Architecture(
+    "seq2seq",
+    Seq2SeqTrace,
+    Seq2SeqProver,
+    check_seq2seq_fit,
+    Told(
+        seq2seq_stages.import_stage_titles,
+        seq2seq_stages.narrate_import,
+        idea.idea_titles,
+        idea.idea_stages,
+        seq2seq_equations.import_equations,
+        seq2seq_equations.import_texts_of_step,
+        equations.texts_of_source,
+        equations.texts_of_cells,
+    ),
+    {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "word"},
+    idea_figures,
+    PAYLOADS | {"word"},
+    {
+        "softmax": lambda: gettext(
+            "The weights of an imported translator cannot be changed by hand here; another word can be tried."
+        ),
+        "lab": lambda: gettext(
+            "This model was imported from another program: what a word depended on, and what other looks would "
+            "have made of it, is asked here of translators that are trained here."
+        ),
+    },
+)

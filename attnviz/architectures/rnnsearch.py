@@ -1,0 +1,30 @@
+"""RNNsearch with its kinds of attention (`attention_kinds`)."""
+
+from __future__ import annotations
+
+from attnviz.analysis.fit import check_model
+from attnviz.analysis.proof import Prover
+from attnviz.architectures.declaration import Architecture, Told
+from attnviz.architectures.recurrent import PAYLOADS, idea_figures
+from attnviz.trace import Trace
+from attnviz.wording import equations, idea, stages
+
+RNNSEARCH = Architecture(
+    "rnnsearch",
+    Trace,
+    Prover,
+    check_model,
+    Told(
+        stages.stage_titles,
+        stages.narrate,
+        idea.idea_titles,
+        idea.idea_stages,
+        equations.equation_templates,
+        equations.texts_of_step,
+        equations.texts_of_source,
+        equations.texts_of_cells,
+    ),
+    {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "maxout and word"},
+    idea_figures,
+    PAYLOADS | {"posterior", "equation-after", "bench", "changed", "context", "maxout"},
+)

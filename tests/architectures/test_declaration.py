@@ -1,0 +1,84 @@
+"""Every architecture is declared whole, and nothing else asks for the type of a result."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+
+import pytest
+
+from attnviz import bounds
+from attnviz.architectures import ARCHITECTURES, Architecture, architecture_of, could_be_of, told, verifier_of
+from attnviz.trace import Aligned, Attention, attention
+from attnviz.ui.step import stages
+from attnviz.ui.step.records import MAKERS
+from tests.conftest import REPOSITORY
+from tests.figures.synthetic import trace as make_trace
+
+MOST_QUESTIONS = 12
+"""Places that ask for the type of a result: where the type checker has to know it."""
+each = pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=lambda one: one.name)
+
+
+def test_every_architecture_has_a_declaration() -> None:
+    assert set(ARCHITECTURES) == {*bounds.ARCHITECTURES, "attention"}
+    assert len({one.result for one in ARCHITECTURES.values()}) == len(ARCHITECTURES)
+
+
+@each
+def test_a_declaration_is_whole(architecture: Architecture) -> None:
+    assert architecture.quantities
+    assert all(quantity.symbol and quantity.equation and quantity.meaning for quantity in architecture.quantities)
+    assert (architecture.verifier is None) == (architecture.check_model is None)
+    assert (architecture.told is None) == (not architecture.payloads)
+    assert set(architecture.stages.values()) <= set(stages._PANELS)
+    assert all(sentence() for sentence in architecture.missing.values())
+
+
+def test_every_payload_is_of_an_architecture_and_can_be_made() -> None:
+    assert frozenset().union(*(one.payloads for one in ARCHITECTURES.values())) == set(MAKERS)
+
+
+def test_every_panel_is_of_an_architecture() -> None:
+    assert {name for one in ARCHITECTURES.values() for name in one.stages.values()} == set(stages._PANELS)
+
+
+@pytest.mark.parametrize("kind", ["additive", "general", "none"])
+def test_what_is_told_has_a_panel_an_equation_and_a_figure(kind: str) -> None:
+    trace = make_trace(attention=kind)
+    architecture, said = architecture_of(trace), told(trace)
+    numbers = list(said.stage_titles(trace))
+    assert [stage.number for stage in said.narrate(trace, 0)] == numbers
+    assert [equation.stage for equation in said.equation_templates(trace, "light")] == numbers
+    assert set(numbers) <= set(architecture.stages)
+    assert set(said.idea_titles(trace)) == set(numbers) <= set(architecture.idea(trace).values())
+
+
+def test_of_attention_alone_nothing_is_recomputed() -> None:
+    given = attention(["a", "b"], ["c"], [[0.25, 0.75]])
+    assert architecture_of(given).result is Attention
+    assert not could_be_of(given, {})
+    with pytest.raises(ValueError, match="cannot be recomputed"):
+        verifier_of(given, {})
+
+
+def test_a_verdict_has_no_steps_to_tell_of() -> None:
+    without = dataclasses.replace(ARCHITECTURES["decomposable"])
+    assert without.told is None
+    assert not without.stages
+
+
+def _results() -> set[str]:
+    """Return the names of the types of results, and of what several have in common."""
+    common = {"Recurrent", "Record", "Saved", "Computation", Aligned.__name__}
+    return common | {one.result.__name__ for one in ARCHITECTURES.values()}
+
+
+def test_code_asks_a_declaration_and_not_a_type() -> None:
+    results, found = _results(), []
+    for path in sorted((REPOSITORY / "attnviz").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                asked = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+                found += [f"{path.relative_to(REPOSITORY)}:{node.lineno}"] if asked & results else []
+    assert len(found) <= MOST_QUESTIONS, found
