@@ -1,10 +1,10 @@
-"""The three ways to align: additive, general and none, behind one interface.
+"""The kinds of attention (additive, general and none) behind one interface.
 
-A scorer owns all that depends on the kind of attention: its weights, the mask, the size of a context, and how the
-decoder's recurrence runs over a whole target. It turns annotations into keys once per sentence, states into queries
-once per step, and a query with the keys into energies e_ij; the softmax over them is the same for all. Additive
-energies are often written as one layer over the concatenation [s_{i-1}; h_j]: splitting that layer's matrix in two
-gives exactly W_a s_{i-1} + U_a h_j.
+A scorer owns everything that depends on the kind of attention: its weights, the mask, the size of a context, and how
+the decoder's recurrence runs over a whole target. It computes keys from annotations once per sentence, queries from
+states once per step, and energies e_ij from a query and the keys; all kinds share the softmax. Additive energies are
+often written as one layer over the concatenation [s_{i-1}; h_j]: splitting that layer's matrix in two gives exactly W_a
+s_{i-1} + U_a h_j.
 """
 
 from __future__ import annotations
@@ -32,55 +32,57 @@ class Unrolled(NamedTuple):
 
 
 class Scorer(nn.Module):
-    """What every kind of attention offers."""
+    """Interface of every kind of attention."""
 
     attends = True
-    """Whether the energies are computed from query and keys, so that the decoder chooses where to look."""
+    """Whether energies are computed from query and keys."""
 
     def __init__(self, context_size: int) -> None:
         super().__init__()
         self.context_size = context_size
-        """Length of a context: contexts are sums of the annotations' first `context_size` units."""
+        """Length of a context vector: a weighted sum of the annotations' first `context_size` units."""
 
     @property
     def query_weight(self) -> Tensor | None:
-        """W_a, (n', n), or None where the query is no product of the state."""
+        """W_a, (n', n); None where the query is not a product of the state."""
         return None
 
     @property
     def score_vector(self) -> Tensor | None:
-        """v_a, (n',), or None where no vector weighs the units of an energy."""
+        """v_a, (n',); None for kinds without such a vector."""
         return None
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """Return what an energy needs of each h_j, once per sentence: (B, Tx, 2n) to (B, Tx, n')."""
+        """Return the keys, once per sentence: (B, Tx, 2n) to (B, Tx, n')."""
         raise NotImplementedError
 
     def queries(self, states: Tensor, products: Tensor) -> Tensor:
-        """Return what an energy needs of each s_{i-1}: (..., n) to (..., n').
+        """Return the queries of the states s_{i-1}: (..., n) to (..., n').
 
-        `products` (..., n') are the states times `query_weight`, which the caller computes together with the other
-        products of a state; (..., 0) where there is no such matrix.
+        `products` (..., n') are the states times `query_weight`, which the caller computes together with other products
+        of the states; (..., 0) for kinds without that matrix.
         """
         raise NotImplementedError
 
     def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
+        """Return e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
         raise NotImplementedError
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
-        """Return (B, size): 0 where attention may fall and -inf elsewhere; `lengths` (B,) counts each sentence's
-        pieces, and padding is always -inf."""
+        """Return the mask, (B, size): 0 where attention is allowed and -inf elsewhere.
+
+        `lengths` (B,) counts each sentence's pieces; padding is always -inf.
+        """
         positions = torch.arange(size, device=lengths.device)
         return _mask(positions < lengths[:, None])
 
     def unroll(
         self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
     ) -> Unrolled:
-        """Run the decoder over a target whose words are given (teacher forcing).
+        """Run the decoder over a whole target under teacher forcing.
 
-        `inputs` (Ty, B, 3n): the previous words' half of the gates; `initial` (B, n): s_0; `annotations` (B, Tx, 2n)
-        of `lengths` (B,) pieces; `columns` (3n, context size): those of the gates' input matrix that see the context.
+        `inputs` (Ty, B, 3n): the previous words' half of the gates; `initial` (B, n): s_0; `annotations` (B, Tx, 2n) of
+        `lengths` (B,) pieces; `columns` (3n, context size): the context's columns of the gates' input matrix.
         """
         mask = self.mask(lengths, annotations.shape[1]).to(initial.dtype)
         states, alignment = AttentiveGRUSequence.apply(
@@ -118,16 +120,16 @@ class AdditiveScorer(Scorer):
         return self.score
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """U_a h_j: (B, Tx, 2n) to (B, Tx, n')."""
+        """Return U_a h_j: (B, Tx, 2n) to (B, Tx, n')."""
         keys: Tensor = self.key(annotations)
         return keys
 
     def queries(self, states: Tensor, products: Tensor) -> Tensor:
-        """W_a s_{i-1}: return `products`, (..., n')."""
+        """Return W_a s_{i-1}, which is `products`, (..., n')."""
         return products
 
     def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
+        """Return e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
         return tanh_(queries.unsqueeze(-2) + keys) @ self.score
 
 
@@ -139,24 +141,24 @@ class GeneralScorer(Scorer):
         self.key = nn.Linear(2 * config.hidden_size, config.hidden_size, bias=False)
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """P h_j: (B, Tx, 2n) to (B, Tx, n)."""
+        """Return P h_j: (B, Tx, 2n) to (B, Tx, n)."""
         keys: Tensor = self.key(annotations)
         return keys
 
     def queries(self, states: Tensor, products: Tensor) -> Tensor:
-        """Return the states as they are, (..., n)."""
+        """Return the states unchanged, (..., n)."""
         return states
 
     def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """e_ij: (..., n) and (..., Tx, n) to (..., Tx)."""
+        """Return e_ij: (..., n) and (..., Tx, n) to (..., Tx)."""
         return (keys @ queries.unsqueeze(-1)).squeeze(-1)
 
 
 class FixedContext(Scorer):
     """No attention: every context is the last forward annotation, as in the paper's RNNencdec baseline.
 
-    It is written as an alignment that is 1 at the last source piece, so that the interface holds: keys and queries
-    are empty, the energies 0, and the mask leaves the last piece alone open.
+    Implemented as an alignment that is 1 at the last source piece: keys and queries are empty, energies are 0, and the
+    mask allows the last piece only.
     """
 
     attends = False
@@ -177,16 +179,15 @@ class FixedContext(Scorer):
         return keys.new_zeros(torch.broadcast_shapes(queries.shape[:-1], keys.shape[:-2]) + keys.shape[-2:-1])
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
-        """Return (B, size): 0 at each sentence's last piece and -inf elsewhere; `lengths` (B,)."""
+        """Return the mask, (B, size): 0 at each sentence's last piece and -inf elsewhere; `lengths` (B,)."""
         return _mask(torch.arange(size, device=lengths.device) == lengths[:, None] - 1)
 
     def unroll(
         self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
     ) -> Unrolled:
-        """Run the decoder over a given target, as `Scorer.unroll` and with its shapes, but for `columns` (3n, n).
+        """Run the decoder over a whole target, as `Scorer.unroll` does, with `columns` (3n, n).
 
-        The context is the same at every step, so that its product with the gates is computed once and nothing is left
-        to attend to.
+        The context is the same at every step, so that its product with the gates is computed once.
         """
         last = (lengths - 1)[:, None, None].expand(-1, 1, self.context_size)
         context = annotations[..., : self.context_size].gather(1, last).transpose(0, 1)
@@ -202,9 +203,9 @@ SCORERS: dict[str, type[AdditiveScorer | GeneralScorer | FixedContext]] = {
     "general": GeneralScorer,
     "none": FixedContext,
 }
-"""The scorer that each value of `ModelConfig.attention` names."""
+"""The scorer class of each value of `ModelConfig.attention`."""
 
 
 def _mask(open_: Tensor) -> Tensor:
-    """Return 0 where `open_`, a tensor of truth values, holds and -inf elsewhere, in its shape."""
+    """Return 0 where the boolean tensor `open_` holds and -inf elsewhere, in its shape."""
     return torch.zeros(open_.shape, device=open_.device).masked_fill_(~open_, float("-inf"))
