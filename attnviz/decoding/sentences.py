@@ -9,7 +9,7 @@ from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, UNK, Tokenizer
 
 LONGEST_SENTENCE = 200
-"""Words of the longest sentence that is translated: longer attention is illegible, and models are not trained for it."""
+"""Words of the longest sentence that is translated; models are not trained for longer ones."""
 
 _LONGEST_PIECES = 1200
 
