@@ -23,6 +23,7 @@ from attnviz.figures.build import for_print
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
+from attnviz.files import replace_bytes
 from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName, palette
 from attnviz.trace import Aligned, Branches, Record, Seq2SeqTrace, Trace
@@ -79,11 +80,7 @@ def save(
     Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
     """
     path = Path(path)
-    content = contents(trace, check_ending(path), look or Look(), weights, branches)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise AttnvizError(f"{path} cannot be written: {error.strerror}.") from error
+    replace_bytes(path, contents(trace, check_ending(path), look or Look(), weights, branches))
 
 
 def check_ending(path: Path) -> str:
