@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from attnviz.network.machine import choose_precision
 from attnviz.network.products import FixedProduct
 
 _MANY = 8
@@ -26,12 +27,20 @@ class OutputLayer:
         """W_o, (K, l), and b_o, (K,)."""
         self.logits = FixedProduct(self.weight, self.bias)
         """W_o t + b_o: (R, l) to (R, K)."""
-        self.coarse = self.weight.bfloat16() if _sifts(self.weight) else None
+        self.coarse: Tensor | None = None
+        """The weight in bfloat16, by which pieces are sifted; None where that would be slower."""
+        self.set_precision("auto")
         # Weights, readouts and results are rounded to bfloat16, summands to float32. By Cauchy-Schwarz the sum of
         # |w_i t_i| is at most |w||t|.
         share = (1 + _ROUNDING) ** 3 * (1 + 2**-23 * self.weight.shape[1]) - 1
         self.off = share * self.weight.norm(dim=1).max()
         """Largest difference of a coarse logit from the exact one, as a multiple of |t|."""
+
+    def set_precision(self, wanted: str) -> None:
+        """Sift pieces in bfloat16 or not: "bf16", "fp32", or "auto" for what is faster here."""
+        on_cpu = self.weight.device.type == "cpu"
+        coarse = on_cpu and choose_precision(wanted, self.weight.device) == "bf16"
+        self.coarse = self.weight.bfloat16() if coarse else None
 
     def log_probabilities(self, readouts: Tensor) -> Tensor:
         """Return log p(y_i), at most 0: (R, l) to (R, K)."""
@@ -70,9 +79,3 @@ def largest_logit(logits: Tensor, first: int) -> list[int]:
     # NumPy's argmax of float32 is ten times as fast as torch's on the CPU.
     found: list[int] = ((allowed.numpy() if allowed.device.type == "cpu" else allowed).argmax(1) + first).tolist()
     return found
-
-
-def _sifts(weight: Tensor) -> bool:
-    """Return whether the processor has bfloat16 instructions, which make products with `weight` much cheaper."""
-    able = torch.cpu.get_capabilities()
-    return weight.device.type == "cpu" and bool(able.get("avx512_bf16") or able.get("amx_bf16"))
