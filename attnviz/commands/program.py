@@ -48,9 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Read when torch loads OpenMP: threads that wait must not spin, or other programs on the machine starve.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
+    for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace" if stream is sys.stdin else "backslashreplace")
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     options = _parser(arguments).parse_args(arguments)
     try:
         options.run(options)

@@ -19,8 +19,8 @@ from attnviz.corpora import analyse_file
 from attnviz.evaluation.alignment import read_gold
 from attnviz.importing.reading import open_attention
 from attnviz.model_folder import FILES
+from attnviz.text_files import read_pairs
 from attnviz.trace import Branches
-from attnviz.training.corpus import read_pairs
 from tests.fuzzing.bench import SENTENCES, Bench
 from tests.fuzzing.checkpoints import checkpoints, imports
 from tests.fuzzing.links import addresses
