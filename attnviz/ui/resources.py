@@ -130,7 +130,8 @@ def translate(
 
     def made() -> Trace:
         translator = _shared_translator(folder, device, files)
-        return translator.translate(text, beam=beam, target=target, interventions=interventions)
+        width = beam if target is None else 1
+        return translator.translate(text, beam=width, target=target, interventions=interventions)
 
     with TURNS.left():
         return _TRACES.get((folder, device, files, text, beam, target, interventions), made)
