@@ -9,8 +9,8 @@ from importlib import metadata
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.errors import AttnvizError
 from attnviz import versions
+from attnviz.errors import AttnvizError
 from tests.conftest import REPOSITORY
 
 

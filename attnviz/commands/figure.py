@@ -198,7 +198,9 @@ def _shown(options: argparse.Namespace) -> tuple[Any, Branches | None]:
         return seen_by_heads(branches.first, options), branches
     if options.attention or options.checkpoint:
         return seen_by_heads(_attention(options), options), None
-    trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
+    trace = load_translator(options).translate(
+        options.text, beam=1 if options.target else options.beam, target=options.target
+    )
     return seen_by_heads(trace, options), None
 
 

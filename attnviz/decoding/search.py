@@ -10,8 +10,9 @@ from typing import Generic, Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from attnviz.arguments import check_whole
 from attnviz.decoding.interventions import check_limit, check_reached, constrained, energy_change
-from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words
@@ -128,8 +129,7 @@ def longest_target(source_pieces: int) -> int:
 
 def check_beam(beam: int) -> None:
     """Raise AttnvizError unless the beam width is within bounds."""
-    if not 1 <= beam <= _WIDEST_BEAM:
-        raise AttnvizError(f"The beam must be from 1 to {_WIDEST_BEAM} wide, not {beam}.")
+    check_whole(gettext("width of the beam"), beam, 1, _WIDEST_BEAM)
 
 
 @torch.inference_mode()

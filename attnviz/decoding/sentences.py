@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attnviz import bounds
+from attnviz.arguments import check_text, check_texts
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, UNK, Tokenizer
@@ -24,6 +26,7 @@ def all_sentence_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[in
 
     Raise AttnvizError, with the sentence's number, where one is blank or too long.
     """
+    check_texts(texts)
     sources = []
     for number, text in enumerate(texts, 1):
         try:
@@ -41,6 +44,10 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
     what = gettext("translation")
     if isinstance(target, str):
         return _ids(tokenizer, target, what)
+    if not isinstance(target, Sequence) or not all(hasattr(piece, "__index__") for piece in target):
+        raise AttnvizError(
+            gettext("A translation is a text, or ids of pieces, not {found}.", found=bounds.shown(target))
+        )
     ids = [int(piece) for piece in target]
     if len(ids) > _LONGEST_PIECES + 1:
         raise AttnvizError(
@@ -60,8 +67,9 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
 def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     """Return the ids of `text` with the special pieces at its ends.
 
-    Raise AttnvizError, which calls the text `what`, where it is blank or too long.
+    Raise AttnvizError, which calls the text `what`, where it is no text, blank or too long.
     """
+    check_text(what, text)
     words = len(text.split())
     if words > LONGEST_SENTENCE:
         raise AttnvizError(

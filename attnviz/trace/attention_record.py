@@ -15,7 +15,7 @@ from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned, Groups
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import drawing, step_index
 from attnviz.trace.parts import FloatArray, IntArray
 from attnviz.trace.quantity import Quantity
 
@@ -175,9 +175,9 @@ class Attention(Aligned):
     def step_figure(self, i: int, picture: str = "look", **choices: Any) -> Any:
         """Return the figure `picture` of target piece `i` (0-based), a name from `figures.STEP_FIGURES`.
 
-        Raise IndexError where there is no such piece and AttnvizError where there is no such picture.
+        Raise AttnvizError where there is no such piece or picture.
         """
-        return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
+        return drawing().step_figure(self, step_index(self, i), picture, **choices)
 
     def _repr_html_(self) -> str:
         """Return the heatmap as an HTML table without scripts, which notebooks display."""
