@@ -1,4 +1,4 @@
-"""Which prover proves a record, and whether weights can be those of the model that made it, by the kind of record."""
+"""Choose the verification of a trace by its architecture, and check whether weights may be those of its model."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ AnyProver = Prover | TransformerProver | Seq2SeqProver
 
 
 def prover_of(record: Trace | TransformerTrace | Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> AnyProver:
-    """Return what proves the steps of `record`, given the weights of the model that made it; raise MisfitError where
-    they are of another kind or size."""
+    """Return the verifier of the steps of `record`; raise MisfitError where `weights` are of another kind or size."""
     if isinstance(record, Seq2SeqTrace):
         return Seq2SeqProver(record, weights)
     return Prover(record, weights) if isinstance(record, Trace) else TransformerProver(record, weights)
 
 
 def could_be_of(record: Record, weights: Weights) -> bool:
-    """Return whether `weights` are of the kind and of the sizes that the model of `record` has."""
+    """Return whether `weights` have the names and shapes of the model of `record`."""
     if isinstance(record, TransformerTrace | Seq2SeqTrace):
         try:
             if isinstance(record, Seq2SeqTrace):
