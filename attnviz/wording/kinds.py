@@ -1,4 +1,4 @@
-"""What is said of the steps of a translation, by the kind of record it is: the one place that knows which."""
+"""The texts about a step for each class of trace: the only module that distinguishes them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _model_and_search(record: Record) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """What is said of one kind of record. Each takes a record of that kind, and then a 0-based step or source piece."""
+    """Functions of the texts for one class of trace. Each takes a trace, and then a 0-based step or source piece."""
 
     stage_titles: Callable[[Any], dict[int, str]]
     narrate: Callable[[Any, int], tuple[Stage, ...]]
@@ -45,16 +45,16 @@ class Told:
     texts_of_source: Callable[[Any, int], Texts]
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]]
     whose: Callable[[Any], str]
-    """Says whose looks the alignment is, where a step has many; nothing where it has one."""
+    """Names the heads whose attention is displayed; empty where a step has one distribution."""
     idea_titles: Callable[[Any], dict[int, str]]
-    """As `stage_titles`, for somebody who knows no formula, and so the next."""
+    """Stage titles without formulas."""
     narrate_idea: Callable[[Any, int], tuple[Stage, ...]]
     step_sentence: Callable[[Any, int, str], str] = stages.step_sentence
-    """Says what happened at a step; the text stands for a piece that is a blank and nothing else."""
+    """Describes a step; the text names a piece that is only a space."""
     made_by: Callable[[Any], str] = _model
-    """Says whose numbers they are, in a few words."""
+    """Names the model, in a few words."""
     how: Callable[[Any], str] = _model_and_search
-    """Says it in a sentence's end, with how the target was found."""
+    """Names the model and the search, for the end of a sentence."""
 
 
 _TOLD: Mapping[type[Aligned], Told] = {
@@ -109,5 +109,5 @@ _TOLD: Mapping[type[Aligned], Told] = {
 
 
 def told(record: Aligned) -> Told:
-    """Return what is said of the kind of `record`."""
+    """Return the texts for the class of `record`."""
     return _TOLD[type(record)]

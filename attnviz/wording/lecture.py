@@ -1,4 +1,4 @@
-"""What the file for a lecture says of itself: its buttons, and under the pictures how they are read and came about."""
+"""Texts of the lecture file: its buttons, and how to read its figures."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from attnviz.wording.kinds import told as kind_of
 
 
 def lecture_words() -> dict[str, str | dict[str, str]]:
-    """Return the heading of a step, with `{i}` and `{n}` in it for the program of the file to fill, and the labels of
-    what is pressed or moved, by the names the program has for them."""
+    """Return the heading of a step, with `{i}` and `{n}` for the script to fill, and the labels of the controls."""
     return {
         "heading": gettext("Step {i} of {n}"),
         "labels": {
@@ -29,10 +28,10 @@ def lecture_words() -> dict[str, str | dict[str, str]]:
 def lecture_footer(
     trace: Aligned, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool, faces: bool = False
 ) -> str:
-    """Return how the pictures of `trace` are read, by words or by pieces, and how it was made.
+    """Return how to read the figures of `trace`, by words or by pieces, and how it was made.
 
-    `root` tells that brightness is the square root of the weight, `margins` that sums and entropies stand beside the
-    heatmap, `ledgers` that there are logit ledgers, `faces` that the heatmap has several, of which `face` is on show.
+    `root`: brightness is the square root of the weight. `margins`: sums and entropies are displayed. `ledgers`: there
+    are logit attributions. `faces`: the heatmap has several faces, and `face` is displayed.
     """
     shade = gettext("the square root of the weight") if root else gettext("the weight")
     if not trace.attends:
@@ -89,7 +88,7 @@ def lecture_footer(
 
 
 def _about_margins(face: Face) -> str:
-    """Return how the sums and entropies beside the heatmap are read."""
+    """Return how to read the sums and entropies beside the heatmap."""
     if face == "after":
         return gettext("Σ α′: how many steps were about a column; H: how widely a row was, the entropy of α′.")
     if face == "difference":
