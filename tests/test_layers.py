@@ -163,6 +163,7 @@ def test_exported_names() -> None:
         "Translator",
         "attention",
         "from_huggingface",
+        "read_attention",
     ]
     for name in attnviz.__all__:
         assert getattr(attnviz, name).__name__ == name

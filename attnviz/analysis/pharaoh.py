@@ -7,7 +7,7 @@ import re
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace import Words
+from attnviz.trace import Aligned, Attention, Words
 
 
 def pharaoh(words: Words, threshold: float | None = None) -> str:
@@ -20,6 +20,19 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     # Drop the row of </s>, but keep its column: a word that attends to it most has no counterpart.
     rows, last = (len(side) - (side[-1] == "</s>") for side in (words.target, words.source))
     return " ".join(f"{i}-{j}" for i, j in links(words.alignment[:rows], threshold) if i < last)
+
+
+def record_links(record: Aligned, threshold: float | None = None) -> str:
+    """Return the links of a record between its words as `pharaoh` does; those that a file had, all of them, where it
+    had links instead of weights: `i?j` where they are only possible."""
+    words = record.words()
+    if not isinstance(record, Attention) or not record.links:
+        return pharaoh(words, threshold)
+    ends = [len(side) - (side[-1] == "</s>") for side in (words.source, words.target)]
+    linked = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
+    possible = {*record.possible} - {*record.sure}
+    marked = [(j, i, "?" if (j, i) in possible else "-") for j, i in linked if j < ends[0] and i < ends[1]]
+    return " ".join(f"{j}{mark}{i}" for j, i, mark in sorted(marked))
 
 
 def read_pharaoh(text: str) -> list[tuple[int, int]]:

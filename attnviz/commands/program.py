@@ -1,5 +1,5 @@
-"""The command line: `attnviz translate | align | figure | corpus | evaluate | import | train | overlap | snapshots |
-app`.
+"""The command line: `attnviz translate | align | figure | attention | corpus | evaluate | import | train | overlap |
+snapshots | app`.
 
 Each command is a file with its options and what it does. Nothing heavy is imported before a command needs it, so that
 `--help` is instant. Results go to standard output; progress, remarks and errors to standard error.
@@ -15,12 +15,25 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from attnviz import AttnvizError, __version__
-from attnviz.commands import align, app, corpus, evaluate, figure, import_, overlap, snapshots, train, translate
+from attnviz.commands import (
+    align,
+    app,
+    attention,
+    corpus,
+    evaluate,
+    figure,
+    import_,
+    overlap,
+    snapshots,
+    train,
+    translate,
+)
 
 COMMANDS = {
     "translate": translate,
     "align": align,
     "figure": figure,
+    "attention": attention,
     "corpus": corpus,
     "evaluate": evaluate,
     "import": import_,

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.gold import GoldLinks, carried
 from attnviz.analysis.grid import By, Face
-from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.pharaoh import pharaoh, record_links
 from attnviz.analysis.posterior import posterior, words_after
 from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
@@ -105,7 +105,7 @@ def contents(
     if ending == "json":
         text = trace.to_json() if branches is None else branches.to_json()
     elif ending == "pharaoh":
-        text = pharaoh(trace.words() if weights is None else words_after(trace, weights)) + "\n"
+        text = (record_links(trace) if weights is None else pharaoh(words_after(trace, weights))) + "\n"
     elif ending == "html":
         text = lecture_html(
             trace,

@@ -59,13 +59,13 @@ def remarks_of(trace: Attention) -> list[str]:
     """Return sentences about what the reader assumed or changed."""
     told = [_REMARKS[remark]() for remark in trace.remarks]
     if trace.sure or trace.possible:
-        told.append(
-            gettext(
-                "The file has links that people drew: {sure}, {possible}.",
-                **links_told(len(trace.sure), len(trace.possible)),
-            )
-        )
+        told.append(drawn_links(len(trace.sure), len(trace.possible)))
     return told
+
+
+def drawn_links(sure: int, possible: int) -> str:
+    """Return how many links of a file people drew."""
+    return gettext("The file has links that people drew: {sure}, {possible}.", **links_told(sure, possible))
 
 
 def inside_is_missing() -> str:
@@ -92,7 +92,25 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     ),
     "padding": lambda: gettext("Rows or columns of padding were cut off."),
     "energies-differ": lambda: gettext("The softmax of these energies gives other weights than the matrix has."),
-    "one-head": lambda: gettext("It is the look of one head."),
-    "mean-of-heads": lambda: gettext("It is the mean of several heads’ looks."),
+    "one-head": lambda: gettext("It is the attention of one head."),
+    "mean-of-heads": lambda: gettext("It is the mean of several heads or layers."),
+    "transposed": lambda: gettext("The file has a row for each source token: the matrix was transposed."),
+    "linked-source-end": lambda: gettext("Links past the last source token are taken for links of </s>."),
+    "linked-target-end": lambda: gettext("Links past the last target token are taken for links of </s>."),
+    "counted-from-1": lambda: gettext(
+        "Links count from 1: none names token 0, and some would pass the last token if they counted from 0."
+    ),
+    "counted-from-0-assumed": lambda: gettext(
+        "Links are taken to count from 0, although none names token 0: counted from 1, they would fit too."
+    ),
+    "counted-by-format": lambda: gettext("Links of this format count from 1."),
+    "probabilities": lambda: gettext("These are links with probabilities: a token’s links share its row by them."),
+    "phrases": lambda: gettext("Phrases are linked: each target word of a phrase to each of its source words."),
+    "null-links": lambda: gettext("Links to word 0, which stands for no word, were left out."),
+    "target-first": lambda: gettext("The file writes the target token first in a link."),
+    "best-only": lambda: gettext("The file has several translations of a sentence: the first of each is read."),
+    "reordered": lambda: gettext("The file has the sentences in another order: they are in that of their numbers."),
+    "margins-dropped": lambda: gettext("A column of entropies and a row of sums were left out."),
+    "unescaped": lambda: gettext("The escapes of Moses’ tokenizer were undone."),
 }
 """Sentences by key in `trace.attention_record.REMARKS`."""
