@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ DAMAGED = (
     MemoryError,
     OverflowError,
     SyntaxError,
+    tokenize.TokenError,
     struct.error,
     zipfile.BadZipFile,
     zlib.error,

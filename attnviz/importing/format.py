@@ -55,9 +55,10 @@ def is_number(text: str) -> bool:
 
 
 def are_weights(text: str) -> bool:
-    """Return whether a text is nothing but groups of weights with commas between them, and at least one group."""
+    """Return whether a text is nothing but groups of weights with commas between them; a mere number, a score, is
+    none."""
     groups = text.split()
-    return bool(groups) and all(map(WEIGHTS.fullmatch, groups))
+    return "," in text and all(map(WEIGHTS.fullmatch, groups))
 
 
 def matrix_of_groups(text: str) -> NDArray[np.float64]:

@@ -87,6 +87,8 @@ class Found:
         fields = {**self.fields, **given}
         if missing := [side for side in ("source", "target") if side not in fields]:
             raise AttnvizError(self._missing(missing))
+        for side in ("source", "target"):
+            _check_tokens(fields[side])
         if given:
             fields.pop("words", None)  # those were of other tokens
         remarks = list(self.remarks)
@@ -148,7 +150,8 @@ class Found:
 
     def _missing(self, sides: Sequence[str]) -> str:
         """Return what must be given besides the file."""
-        shape: tuple[int, ...] = np.shape(self.fields["matrix"]) if self.links is None else ()
+        matrix = self.fields.get("matrix") if self.links is None else None
+        shape = matrix.shape if isinstance(matrix, np.ndarray) else _shape_of(matrix)
         if len(sides) == 2:
             told = gettext("The file has no tokens: give those of both sides, with blanks between them.")
         elif sides[0] == "source":
@@ -162,6 +165,20 @@ class Found:
             **size_of_matrix(shape[0], shape[1]),
         )
         return f"{told} {size}"
+
+
+def _check_tokens(tokens: object) -> None:
+    """Raise AttnvizError unless these are a text or a list of texts."""
+    fine = isinstance(tokens, str) or (isinstance(tokens, Sequence) and all(isinstance(one, str) for one in tokens))
+    if not fine:
+        raise AttnvizError(gettext("Tokens must be a list of texts, or one text with blanks between them."))
+
+
+def _shape_of(matrix: object) -> tuple[int, ...]:
+    """Return the numbers of rows and columns of a list of lists; nothing where it is none."""
+    if isinstance(matrix, list) and matrix and all(isinstance(row, list) for row in matrix):
+        return (len(matrix), len(matrix[0]))
+    return ()
 
 
 def _add_up_to_one(sums: NDArray[np.float64]) -> bool:

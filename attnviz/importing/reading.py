@@ -57,7 +57,7 @@ def read_attention(
             "tensors", found.title, gettext("These are tensors in memory."), found, sides[0], sides[1], options
         )
     try:
-        return _records(open_content(Path(path), encoding), sides, format, options)
+        return records_of(open_content(Path(path), encoding), sides, format, options)
     except AttnvizError as error:
         if str(error).startswith(str(path)):
             raise
@@ -66,10 +66,13 @@ def read_attention(
 
 def read_bytes(data: bytes, name: str = "", *, options: Options | None = None) -> AttentionRecords:
     """Return the records in the bytes of a file; raise AttnvizError as `read_attention` does."""
-    return _records(content_of(data, name), [None, None], None, options or AS_IT_IS)
+    return records_of(content_of(data, name), [None, None], None, options or AS_IT_IS)
 
 
-def _records(content: Content, sides: Sequence[Side | None], name: str | None, options: Options) -> AttentionRecords:
+def records_of(
+    content: Content, sides: Sequence[Side | None], name: str | None = None, options: Options = AS_IT_IS
+) -> AttentionRecords:
+    """Return the records in a content with the sentences of both sides; raise AttnvizError as `read_attention` does."""
     chosen, reason = detected(content, name)
     count = len(next((side for side in sides if side is not None), ())) or None
     found = _sentences(chosen, content, count)
@@ -155,8 +158,8 @@ def _fitted(side: Side | None, found: Sentences) -> Side | None:
     if len(side) != len(found):
         raise AttnvizError(
             gettext(
-                "The file has {pairs} sentence pairs, but {count} sentences were given. They must be of the same "
-                "pairs, in the same order.",
+                "Sentence pairs in the file: {pairs}; sentences given: {count}. They must be of the same pairs, in the "
+                "same order.",
                 pairs=len(found),
                 count=len(side),
             )

@@ -35,6 +35,7 @@ REMARKS = (
     "transposed",
     "linked-source-end",
     "linked-target-end",
+    "counted-from-0",
     "counted-from-1",
     "counted-from-0-assumed",
     "counted-by-format",

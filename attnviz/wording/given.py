@@ -97,6 +97,7 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     "transposed": lambda: gettext("The file has a row for each source token: the matrix was transposed."),
     "linked-source-end": lambda: gettext("Links past the last source token are taken for links of </s>."),
     "linked-target-end": lambda: gettext("Links past the last target token are taken for links of </s>."),
+    "counted-from-0": lambda: gettext("Links of this file count from 0, although its format counts from 1."),
     "counted-from-1": lambda: gettext(
         "Links count from 1: none names token 0, and some would pass the last token if they counted from 0."
     ),

@@ -50,7 +50,7 @@ def _tables(content: Content) -> list[_Table] | None:
         return None
     for delimiter, quoted in ((",", True), ("\t", True), ("\t", False), (";", True), (" ", False)):
         blocks = _blocks(text, delimiter, quoted)
-        found = [_table(block, decimal_comma=delimiter in ";\t") for block in blocks or []]
+        found = [_table(block, delimiter) for block in blocks or []]
         if found and None not in found:
             return [table for table in found if table]
     return None
@@ -81,13 +81,13 @@ def _blocks(text: str, delimiter: str, quoted: bool) -> list[list[list[str]]] | 
     return [block for block in blocks if block]
 
 
-def _table(rows: Sequence[Sequence[str]], *, decimal_comma: bool) -> _Table | None:
+def _table(rows: Sequence[Sequence[str]], delimiter: str) -> _Table | None:
     """Return a table; None where rows are of several lengths or hold no numbers."""
     if len(rows) > MOST_TOKENS + 5 or max(map(len, rows)) > MOST_TOKENS + 5:
         return None
 
     def plain(cell: str) -> str:
-        return cell.replace(",", ".") if decimal_comma else cell
+        return cell.replace(",", ".") if delimiter in ";\t" else cell
 
     def number(cell: str) -> bool:
         return is_number(plain(cell)) or cell.lower() == "nan"
@@ -96,7 +96,8 @@ def _table(rows: Sequence[Sequence[str]], *, decimal_comma: bool) -> _Table | No
     if width > 1 and all(len(row) == width and all(map(number, row)) for row in rows):
         return _Table(None, None, [[plain(cell) for cell in row] for row in rows])
     header, body = list(rows[0]), [list(row) for row in rows[1:]]
-    if not body or any(len(row) != len(body[0]) for row in body) or len(body[0]) < 2:
+    narrowest = 3 if delimiter == " " else 2
+    if not body or any(len(row) != len(body[0]) for row in body) or len(body[0]) < narrowest:
         return None
     corner = header.pop(0) if len(header) == len(body[0]) else ""
     if len(header) != len(body[0]) - 1 or not all(header) or not all(row[0] for row in body):

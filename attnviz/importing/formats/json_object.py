@@ -173,7 +173,9 @@ def _are_pairs(value: Any) -> bool:
 def _is_matrix_of(rows: list[list[int]], fields: Mapping[str, Any]) -> bool:
     """Return whether pairs of numbers may be the rows of a matrix of these tokens: two source positions, and rows that
     add up to 1."""
-    source, target = fields.get("source"), fields.get("target")
+    source, target = (
+        side if isinstance(side := fields.get(name), (str, list)) else None for name in ("source", "target")
+    )
     sizes = [
         None if side is None else len(side.split() if isinstance(side, str) else side) for side in (source, target)
     ]

@@ -4,7 +4,6 @@ and a probability; all counted from 1."""
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.content import Content
@@ -15,13 +14,6 @@ from attnviz.languages import gettext
 
 _LINE = re.compile(rf"([0-9]{{1,7}})\s+([0-9]{{1,6}})\s+([0-9]{{1,6}})(?:\s+([SPsp]))?(?:\s+({NUMBER}))?\s*")
 MOST_PAIRS = 1_000_000
-
-
-class _Pair(NamedTuple):
-    identity: int
-    links: Links
-    null: bool
-    """Whether something is linked to word 0, which stands for none."""
 
 
 def detect(content: Content) -> str | None:
@@ -47,16 +39,19 @@ def read(content: Content) -> Sentences:
     last = max(lines)
     if last - first >= MOST_PAIRS:
         raise AttnvizError(gettext("The numbers of pairs go up to {last}: that is too many.", last=last))
-    marked = any(line[4] for several in lines.values() for line in several)
-    return Sentences(
-        range(first, last + 1),
-        lambda identity: _read(identity, lines.get(identity, []), marked, first),
-        base=1,
-        ends="never",
-    )
+    every = [line for several in lines.values() for line in several]
+    marked = any(line[4] for line in every)
+    # Word 0 stands for none, unless a file counts from 0: nothing links none to none.
+    base = 0 if any(int(line[2]) == int(line[3]) == 0 for line in every) else 1
+
+    def pair(identity: int) -> Found:
+        return _read(identity - first, lines.get(identity, []), marked, base)
+
+    remarks = () if base else ("counted-from-0",)
+    return Sentences(range(first, last + 1), pair, base=base, ends="never", remarks=remarks)
 
 
-def _read(identity: int, lines: list[re.Match[str]], marked: bool, first: int) -> Found:
+def _read(place: int, lines: list[re.Match[str]], marked: bool, base: int) -> Found:
     if len(lines) > MOST_LINKS:
         raise AttnvizError(
             gettext("There are {count} links; at most {most} can be read.", count=len(lines), most=MOST_LINKS)
@@ -67,7 +62,7 @@ def _read(identity: int, lines: list[re.Match[str]], marked: bool, first: int) -
     null = False
     for line in lines:
         link = (int(line[2]), int(line[3]))
-        if 0 in link:
+        if base and 0 in link:
             null = True
             continue
         links.add(link)
@@ -78,7 +73,7 @@ def _read(identity: int, lines: list[re.Match[str]], marked: bool, first: int) -
     if len(shares) < len(links) or any(not 0 <= share <= 1 for share in shares.values()) or not any(shares.values()):
         shares = {}
     found = Links(frozenset(links), frozenset(links - sure), shares, marked)
-    return linked(found, ("null-links",) if null else (), line=identity - first)
+    return linked(found, ("null-links",) if null else (), line=place)
 
 
 FORMAT = Format("naacl", "NAACL, WPT", detect, read, aliases=("wpt",))
