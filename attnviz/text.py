@@ -79,8 +79,7 @@ def is_mark(character: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def isolated(text: str) -> str:
-    """Return a text so that it does not reorder what is written around it: isolated where it has right-to-left
-    letters."""
+    """Return a text, in isolates where it has right-to-left letters, so that it reorders nothing around it."""
     if text.isascii() or text.startswith(ISOLATE):
         return text
     if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):

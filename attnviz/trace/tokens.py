@@ -66,9 +66,11 @@ def _with_bytes(tokens: Sequence[str]) -> Sequence[str]:
 
 
 def spell_bytes(parts: Sequence[bytes], otherwise: Sequence[str]) -> list[str]:
-    """Return the texts of parts of a run of bytes: a character belongs to the part with its first byte, and a part with
-    none but further bytes of it is that character after CONTINUED. Where the bytes are no UTF-8 the part is as
-    `otherwise` has it."""
+    """Return the texts of parts of a run of bytes.
+
+    A character belongs to the part with its first byte; a part with only further bytes of it is that character after
+    CONTINUED. A part with bytes that are no UTF-8 is as `otherwise` has it.
+    """
     whole = b"".join(parts)
     owners = [number for number, part in enumerate(parts) for _ in part]
     texts, inside, damaged = [""] * len(parts), dict[int, str](), set[int]()
