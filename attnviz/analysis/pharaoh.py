@@ -23,8 +23,10 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
 
 
 def record_links(record: Aligned, threshold: float | None = None) -> str:
-    """Return the links of a record between its words as `pharaoh` does; those that a file had, all of them, where it
-    had links instead of weights: `i?j` where they are only possible."""
+    """Return the links of a record between its words, as `pharaoh` does.
+
+    Where a file had links instead of weights, they are all of these: `i?j` where they are only possible.
+    """
     words = record.words()
     if not isinstance(record, Attention) or not record.links:
         return pharaoh(words, threshold)
