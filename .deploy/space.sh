@@ -7,7 +7,9 @@ cd "$(dirname "$0")/.."
 mkdir -p "$folder"
 [ -z "$(ls -A "$folder")" ] || { echo "$folder is not empty" >&2; exit 1; }
 git archive HEAD app.py attnviz models .streamlit requirements.txt pyproject.toml LICENSE README.md | tar -x -C "$folder"
-cp .deploy/Dockerfile "$folder/Dockerfile"
+# A Space is reached by a name of its own, and shown in a frame of Hugging Face's site.
+sed 's,^ENV ATTNVIZ_HOSTS=$,ENV ATTNVIZ_HOSTS=*.hf.space ATTNVIZ_FRAME_ANCESTORS=https://huggingface.co,' \
+    .deploy/Dockerfile > "$folder/Dockerfile"
 cp .deploy/Dockerfile.dockerignore "$folder/.dockerignore"
 # A Space shows its page within another site's, where browsers keep cookies back: uploads, which are compared with one,
 # would all be refused (403).

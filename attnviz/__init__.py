@@ -8,10 +8,11 @@ from attnviz.trace.drawing import drawn_by
 
 if TYPE_CHECKING:
     from attnviz.importing.huggingface import from_huggingface
+    from attnviz.importing.reading import read_attention
     from attnviz.trace.drawing import Drawing
     from attnviz.translator import Translator
 
-__all__ = ["Attention", "AttnvizError", "Trace", "Translator", "attention", "from_huggingface"]
+__all__ = ["Attention", "AttnvizError", "Trace", "Translator", "attention", "from_huggingface", "read_attention"]
 __version__ = "0.3.0"
 
 
@@ -25,6 +26,10 @@ def __getattr__(name: str) -> Any:
         from attnviz.importing.huggingface import from_huggingface
 
         return from_huggingface
+    if name == "read_attention":
+        from attnviz.importing.reading import read_attention
+
+        return read_attention
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

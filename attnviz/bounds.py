@@ -24,6 +24,7 @@ SIZES = (
 COUNTS = ("heads", "layers", "encoder_layers")
 TRANSLATORS = ("rnnsearch", "transformer", "seq2seq")
 ARCHITECTURES = (*TRANSLATORS, "decomposable")
+PRECISIONS = ("auto", "bf16", "fp32")
 
 
 def whole(name: str, value: object, least: int, most: int) -> None:

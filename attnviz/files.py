@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -23,6 +25,7 @@ DAMAGED = (
     MemoryError,
     OverflowError,
     SyntaxError,
+    tokenize.TokenError,
     struct.error,
     zipfile.BadZipFile,
     zlib.error,
@@ -35,14 +38,21 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to, and move it to `path` when the block ends.
 
     The content is on disk (fsync) before the move, which is atomic. Where the block fails or the process is killed,
-    `path` is unchanged. Raise AttnvizError, naming the file, where it cannot be written.
+    `path` is unchanged. A link goes on pointing to its file, which keeps its permissions; a pipe or device, such as
+    /dev/stdout, is written to itself. Raise AttnvizError, naming the file, where it cannot be written.
     """
-    beside = path.with_name(f"{path.name}.tmp")
     try:
+        if path.exists() and not path.is_file():
+            yield path
+            return
+        path = path.resolve()
+        beside = path.with_name(f"{path.name}.tmp")
         try:
             yield beside
             with beside.open("rb+") as file:
                 os.fsync(file.fileno())
+            if path.exists():
+                shutil.copymode(path, beside)
             beside.replace(path)
             _keep_names(path.parent)
         finally:

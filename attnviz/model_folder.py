@@ -36,7 +36,12 @@ DETECTOR = "decomposable"
 def model_folders(root: str | Path = "models") -> list[Path]:
     """Return the folders of translators in `root`, sorted by name; detectors are excluded."""
     found = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
-    return [folder for folder in found if architecture(folder) in bounds.TRANSLATORS]
+    return [folder for folder in found if is_translator(folder)]
+
+
+def is_translator(folder: str | Path) -> bool:
+    """Return whether `folder` holds a model that translates."""
+    return (Path(folder) / CONFIG).is_file() and architecture(folder) in bounds.TRANSLATORS
 
 
 def detector_folders(root: str | Path = "models") -> list[Path]:

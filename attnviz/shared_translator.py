@@ -63,7 +63,7 @@ class SharedTranslator:
         interventions: Sequence[Intervention] = (),
     ) -> Trace:
         """Return the result of `Translator.translate`, or raise its error in the language of the calling thread."""
-        self.translator.check(text, beam=beam, target=target, interventions=interventions)
+        self.translator.check(text, beam=beam if target is None else 1, target=target, interventions=interventions)
         request = _Request(text, beam, target, tuple(interventions), language(), Future())
         with self._guard:
             self._waiting.append(request)
@@ -101,7 +101,10 @@ class SharedTranslator:
         try:
             request.trace.set_result(
                 self.translator.translate(
-                    request.text, beam=request.beam, target=request.target, interventions=request.interventions
+                    request.text,
+                    beam=request.beam if request.target is None else 1,
+                    target=request.target,
+                    interventions=request.interventions,
                 )
             )
         except Exception as error:  # noqa: BLE001  raised in the thread of the request

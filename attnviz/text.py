@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,52 @@ _WORD = re.compile(
 )
 
 
+_UNSPACED = re.compile(
+    "[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029"
+    "\u3031-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uaa60-\uaadf\uf900-\ufaff\uff66-\uff9d"
+    "\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
+)
+"""A letter of a script that is written without spaces between words: Thai, Lao, Burmese, Khmer, Tai, Chinese, kana."""
+
+CONTINUED = "\u2060"
+"""Opens a piece that holds further bytes of the character before it, which follows; an invisible word joiner."""
+
+ISOLATE, POP = "\u2068", "\u2069"
+"""Unicode's first strong isolate and its end (UAX #9): what stands between does not reorder what is around it."""
+
+
+class _Letters(dict[int, int]):
+    """What `str.translate` makes of characters: combining marks and joiners count as letters of their word."""
+
+    def __missing__(self, character: int) -> int:
+        mark = unicodedata.category(chr(character)).startswith("M") or character in (0x200C, 0x200D)
+        found = self[character] = ord("a") if mark else character
+        return found
+
+
+_LETTERS = _Letters()
+
+
+def is_mark(character: str) -> bool:
+    """Return whether a character is a combining mark or a joiner: it belongs to the letter before it."""
+    return character.translate(_LETTERS) != character
+
+
+@functools.lru_cache(maxsize=4096)
+def isolated(text: str) -> str:
+    """Return a text, in isolates where it has right-to-left letters, so that it reorders nothing around it."""
+    if text.isascii() or text.startswith(ISOLATE):
+        return text
+    if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
+        return f"{ISOLATE}{text}{POP}"
+    return text
+
+
+def without_isolates(text: str) -> str:
+    """Return a text without the marks that `isolated` puts around parts of it."""
+    return text.replace(ISOLATE, "").replace(POP, "")
+
+
 def normalise(text: str) -> str:
     """Return `text` normalised as in tokenizer training.
 
@@ -68,9 +115,10 @@ def normalise(text: str) -> str:
 def word_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Return begin and end of each word of `text`.
 
-    Words are runs of letters and digits, French elisions (`l'`), and single punctuation marks.
+    Words are runs of letters and digits, French elisions (`l'`), and single punctuation marks. Combining marks belong
+    to the letter before them.
     """
-    return tuple(match.span() for match in _WORD.finditer(text))
+    return tuple(match.span() for match in _WORD.finditer(text.translate(_LETTERS)))
 
 
 class Tokenizer:
@@ -212,7 +260,8 @@ def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
     """Return the indices of the pieces of each word, in order; every piece is in exactly one group.
 
     A word is a run of letters and digits, a French elision (`l'`), or a punctuation mark; a piece that spans two words
-    belongs to the one it begins in. `<unk>`, `<s>` and `</s>` are words of their own.
+    belongs to the one it begins in. In scripts without spaces each piece is a word. `<unk>`, `<s>` and `</s>` are words
+    of their own.
     """
     surface, starts = "", []
     for piece in pieces:
@@ -220,23 +269,39 @@ def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
             surface += " "
             starts.append(len(surface))
             surface += "\ue000 "
+        elif piece.startswith(CONTINUED):
+            starts.append(len(surface))
         else:
             blank = len(piece) - len(piece.lstrip(SPACE))
             starts.append(len(surface) + min(blank, len(piece) - 1))
             surface += piece.replace(SPACE, " ")
     ends = [end for _, end in word_spans(surface)]
-    groups: dict[int, list[int]] = {}
-    word = 0
+    groups: list[list[int]] = []
+    word, last = 0, -1
     for index, start in enumerate(starts):
+        if pieces[index].startswith(CONTINUED) and groups:
+            groups[-1].append(index)
+            continue
         while word < len(ends) and ends[word] <= start:
             word += 1
-        groups.setdefault(word, []).append(index)
-    return tuple(tuple(group) for group in groups.values())
+        if word == last and not (index and _apart(surface, start)):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+        last = word
+    return tuple(tuple(group) for group in groups)
+
+
+def _apart(surface: str, start: int) -> bool:
+    """Return whether a word begins at a place inside a run of letters: on either side is a script without spaces."""
+    around = surface[start - 1 : start + 1]
+    return start > 0 and len(around) == 2 and not is_mark(around[1]) and _UNSPACED.search(around) is not None
 
 
 def join_pieces(pieces: Iterable[str]) -> str:
     """Return the text of consecutive pieces, without outer spaces; `\u2581bi`, `cycle` gives `bicycle`."""
-    return "".join(pieces).replace(SPACE, " ").strip()
+    text = "".join(piece for place, piece in enumerate(pieces) if not place or not piece.startswith(CONTINUED))
+    return text.removeprefix(CONTINUED).replace(SPACE, " ").strip()
 
 
 BLANK_NAME = "␣"
@@ -252,4 +317,6 @@ def piece_name(piece: str) -> str:
         return piece
     if not piece.strip(SPACE):
         return BLANK_NAME
-    return piece.removeprefix(SPACE) if piece.startswith(SPACE) else CONTINUES + piece
+    if piece.startswith(SPACE):
+        return piece.removeprefix(SPACE)
+    return CONTINUES + piece.removeprefix(CONTINUED)

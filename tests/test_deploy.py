@@ -121,3 +121,5 @@ def test_a_space_has_all_that_its_image_is_made_of(tmp_path: Path) -> None:
     assert not settings["server"]["enableXsrfProtection"], "within another site's page an upload has no cookie"
     assert (tmp_path / "space" / "README.md").read_text(encoding="utf-8").startswith("---\ntitle: attnviz\n")
     assert (tmp_path / "space" / ".dockerignore").read_text() == (DEPLOY / "Dockerfile.dockerignore").read_text()
+    image = (tmp_path / "space" / "Dockerfile").read_text(encoding="utf-8")
+    assert "\nENV ATTNVIZ_HOSTS=*.hf.space ATTNVIZ_FRAME_ANCESTORS=https://huggingface.co\n" in image

@@ -16,7 +16,7 @@ PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
     "errors languages attention_kinds bounds browser_modules browser_programs kept memory",
-    "files text network palette",
+    "arguments files text text_files network palette versions",
     "model_folder trace devices vocabulary",
     "checkpoint decoding",
     "translator detector analysis",
@@ -30,7 +30,7 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "carried unheard whole_callbacks",
+    "carried guard unheard whole_callbacks",
     "language glossary modules passage pictures turns admission sign_in shelf",
     "file_box resources",
     "by_length page_state records",
@@ -164,6 +164,7 @@ def test_exported_names() -> None:
         "Translator",
         "attention",
         "from_huggingface",
+        "read_attention",
     ]
     for name in attnviz.__all__:
         assert getattr(attnviz, name).__name__ == name

@@ -16,6 +16,7 @@ import pytest
 from attnviz.commands.program import _parser
 from tests.browser.server import find_chromium
 from tests.conftest import REPOSITORY, SENTENCES
+from tests.importing.attention_files import CONTENTS, SOURCES, TARGETS
 from tests.importing.seq2seq import write_checkpoint
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -41,7 +42,7 @@ PYTHON = _blocks("python")
 COMMANDS = list(dict.fromkeys(line for block in _blocks("sh") for line in block.splitlines()))
 ELSEWHERE = ("runs/", "--ray")
 """What takes a trained model, or a cluster: tests of their own try these commands."""
-QUICK = ("translate", "align", "figure", "corpus", "evaluate")
+QUICK = ("translate", "align", "figure", "attention", "corpus", "evaluate")
 
 
 @pytest.fixture
@@ -66,6 +67,11 @@ def _attention(folder: Path) -> None:
     ]
     (folder / "marian.txt").write_text("\n".join(soft) + "\n", encoding="utf-8")
     np.save(folder / "weights.npy", np.eye(4) + 0.1)
+    for name, source in (("links.txt", "pharaoh.txt"), ("nematus.txt", "nematus.txt"), ("fairseq.log", "soft.log")):
+        (folder / name).write_bytes(CONTENTS[source])
+    (folder / "src.txt").write_text("\n".join(SOURCES), encoding="utf-8")
+    (folder / "tgt.txt").write_text("\n".join(TARGETS), encoding="utf-8")
+    np.save(folder / "heads.npy", np.full((2, 2, 3, 3, 3), 1 / 3))
     (folder / "tut3").mkdir()
     write_checkpoint(folder / "tut3")
 

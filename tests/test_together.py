@@ -110,4 +110,5 @@ def test_a_check_says_what_translating_would(
     with pytest.raises(AttnvizError) as translated:
         translator.translate(given_["text"], **more)
     assert str(checked.value) == str(translated.value)
-    translator.check("A dog.", beam=5, target="Un chien.")
+    translator.check("A dog.", beam=5)
+    translator.check("A dog.", target="Un chien.")

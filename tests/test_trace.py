@@ -98,7 +98,7 @@ def test_a_notebook_draws_it(trace: Trace, snapshot: SnapshotAssertion) -> None:
     assert trace.step_figure(0) == figures.attention_bars(trace, 0)
     last = len(trace.target_pieces) - 1
     assert trace.step_figure(-1, "candidates", theme="dark") == figures.candidates(trace, last, theme="dark")
-    with pytest.raises(IndexError):
+    with pytest.raises(AttnvizError):
         trace.step_figure(last + 1)
     with pytest.raises(AttnvizError) as error:
         trace.step_figure(0, "pie")

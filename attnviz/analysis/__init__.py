@@ -1,6 +1,4 @@
-"""What can be said of a `Trace` with NumPy alone: measures of its alignment, its reading after the word, what its words
-depended on, what it would have thought of other looks, how another translation differs, and its recomputation from the
-weights."""
+"""NumPy analyses of a trace: measures, posterior attention, attributions, perturbations, comparison, verification."""
 
 from attnviz.analysis.adversary import adversary
 from attnviz.analysis.after_word import AfterWord, after_word

@@ -1,7 +1,7 @@
-"""The adversary of Jain & Wallace (2019): the look that is farthest from the real one and changes next to nothing.
+"""Adversarial attention of Jain & Wallace (2019): as far as possible from alpha, with almost the same output.
 
 Their Eq. 4 to 6, for one step: the largest Jensen-Shannon divergence of alpha' from alpha with the total variation of
-p(w) within a bound. Nothing says that the ascent finds the very farthest; what it returns keeps the bound.
+p(w) within a bound. Projected gradient ascent may miss the maximum, but its result respects the bound.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from attnviz.trace import Trace
 Array = NDArray[np.float64]
 
 BOUND = 0.01
-"""Total variation of p(w), as Jain & Wallace have it."""
+"""Bound on the total variation of p(w), as in Jain & Wallace."""
 
 _INSIDE = 0.999
-"""Share of the bound that is used: single precision, in which a network runs the look again, stays below it too."""
+"""Share of the bound that is used, so that a single-precision network stays below it too."""
 _STARTS, _STEPS = 3, 24
 _NEAR_REAL, _NEAR_STRONGEST = (1, 0.5, 0.25, 0.12, 0.06, 0.03, 0.01), (0, 0.05, 0.1, 0.2, 0.4)
 _PULLS, _PULL = 2, 0.99
 _NEAR, _DAMPING = 1e-3, 0.01
 _STEEPEST = 3.0
-"""What the slope of the divergence is cut at: it is infinite where a weight leaves 0."""
+"""Largest slope of the divergence, which is infinite where a weight leaves 0."""
 
 
 def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -> Trial:
-    """Return the trial of the weights farthest from alpha_i, by Jensen-Shannon divergence, that projected gradient
-    ascent finds with the total variation of p(w) at most `bound`.
+    """Return the perturbation farthest from alpha_i, by Jensen-Shannon divergence, that changes p(w) within `bound`.
 
-    It starts from several looks that keep the bound, and is at least as far as any of them; there may be one farther
-    still. Raise AttnvizError and IndexError as `trials`, ValueError for a bound that is not from 0 to 1.
+    Change of p(w) is total variation. Projected gradient ascent starts from several distributions that respect the
+    bound; its result is at least as far as any of them, and not always the farthest. Raise AttnvizError and IndexError
+    as `trials`, ValueError for a bound outside 0 to 1.
     """
     look = Look(trace, weights, step)
     return look.tried(farthest(look, bound)[None])[0]
 
 
 def farthest(look: Look, bound: float = BOUND) -> Array:
-    """Return the weights of `adversary`, (Tx,); raise ValueError for a bound that is not from 0 to 1."""
+    """Return the weights of `adversary`, (Tx,); raise ValueError for a bound outside 0 to 1."""
     if not 0 <= bound <= 1:
         raise ValueError(f"the bound must be from 0 to 1, not {bound!r}")
     real, limit = look.alignment, _INSIDE * bound
     starts = _starts(look, limit)
-    # From each start twice: as the crow flies, and with a stride that is long where p(w) hardly turns.
+    # Climb from each start twice: along the gradient, and along the natural gradient of p(w).
     metrics = np.repeat(np.stack([np.eye(len(real)), _stride(look)]), len(starts), axis=0)
 
     def settle(looks: Array) -> tuple[Array, Array]:
-        # What changes too much is pulled back towards the real look, almost evenly along which the change grows.
+        # Pull points outside the bound back towards alpha; the change grows almost linearly along that line.
         looks, change = looks.copy(), look.change(looks)
         for _ in range(_PULLS):
             over = change > limit
@@ -66,7 +66,7 @@ def farthest(look: Look, bound: float = BOUND) -> Array:
         change, wall = look.change_and_slopes(looks)
         wall = _level(wall)
         ahead, aside = (np.einsum("nj,njk->nk", one, metrics) for one in (away, wall))
-        # Near the wall of the bound along it, not into it.
+        # Near the bound, move along it and not across it.
         into, sizes = (ahead * wall).sum(axis=1), (aside * wall).sum(axis=1)
         shares = np.divide(into, sizes, out=np.zeros_like(into), where=(change > limit / 2) & (into > 0) & (sizes > 0))
         along: Array = ahead - shares[:, None] * aside
@@ -77,8 +77,10 @@ def farthest(look: Look, bound: float = BOUND) -> Array:
 
 
 def _stride(look: Look) -> Array:
-    """Return what makes of a gradient a direction in which p(w) turns little for its length, (Tx, Tx): the inverse of
-    the Fisher information of the weights at the real look, a little of the identity added to it."""
+    """Return the matrix that turns a gradient into a natural gradient of p(w), (Tx, Tx).
+
+    It is the inverse of the Fisher information of the weights at alpha, damped by a multiple of the identity.
+    """
     real, ends = look.alignment, np.eye(len(look.alignment))
     before, after = look.probabilities, look.distributions(real + _NEAR * (ends - real))
     turns = (after - before) / _NEAR
@@ -89,8 +91,7 @@ def _stride(look: Look) -> Array:
 
 
 def _kept_within(look: Look, found: Array, bound: float) -> Array:
-    """Return weights (Tx,) nearer to the real look where those `found` break the bound in double precision after
-    all."""
+    """Return weights (Tx,) closer to alpha where `found` exceeds the bound in double precision."""
     for share in (1.0, 0.999, 0.99, 0.9):
         nearer: Array = look.alignment + share * (found - look.alignment)
         if look.tried(nearer[None])[0].total_variation <= bound:
@@ -99,21 +100,23 @@ def _kept_within(look: Look, found: Array, bound: float) -> Array:
 
 
 def _starts(look: Look, limit: float) -> Array:
-    """Return looks (N, Tx) that change no more than `limit`, if there are: the real one and the farthest of some on the
-    straight ways from it to each source piece, and to all but its strongest alike; and on those from its strongest
-    alone."""
+    """Return starting distributions (N, Tx) whose change is at most `limit`, where there are any.
+
+    They are alpha, and the farthest points on lines from alpha, and from its strongest piece alone, to each source
+    piece and to the uniform distribution without the strongest piece.
+    """
     real, strongest = look.alignment, np.eye(len(look.alignment))[look.alignment.argmax()]
     ends = np.concatenate([np.eye(len(real)), (1 - strongest)[None] / max(len(real) - 1, 1)])
     starts = [real[None]]
     for begin, shares in ((real, _NEAR_REAL), (strongest, _NEAR_STRONGEST)):
         looks = (begin + np.array(shares)[:, None, None] * (ends - begin)).reshape(-1, len(real))
         far = np.where(look.change(looks) <= limit, jensen_shannon(looks, real), -np.inf)
-        # Where there are too few, the climb pulls the others back.
+        # Where too few are within the bound, `settle` pulls the others back.
         starts.append(looks[np.argsort(-far, kind="stable")[:_STARTS]])
     return np.concatenate(starts)
 
 
 def _level(directions: Array) -> Array:
-    """Return `directions` (N, Tx) without the part that leaves the simplex."""
+    """Return `directions` (N, Tx) projected onto the simplex: without their mean."""
     levelled: Array = directions - directions.mean(axis=1, keepdims=True)
     return levelled

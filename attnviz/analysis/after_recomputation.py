@@ -1,5 +1,7 @@
-"""What a step was about once its word is known, a second time: likelihood, posterior and the heatmap's reading in NumPy
-float64, written from the equations and sharing nothing with `analysis.likelihood` and `analysis.posterior`."""
+"""Recompute likelihood and posterior attention in NumPy float64, for verification.
+
+Written from the equations, without code of `analysis.likelihood` and `analysis.posterior`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ Array = NDArray[np.float64]
 def log_likelihood(
     decoder: Weights, config: Mapping[str, Any], annotations: Array, state: Array, word: Array, piece: int
 ) -> Array:
-    """Return log p(y_i = piece | s_{i-1}, y_{i-1}, c = h_j), (Tx,): the step read out from each annotation alone.
+    """Return log p(y_i = piece | s_{i-1}, y_{i-1}, c = h_j), (Tx,): the step with each annotation as its context.
 
     From annotations (Tx, 2n), s_{i-1} (n,) and E y_{i-1} (m,); `decoder` is named as for `decode_step`.
     """
@@ -27,7 +29,7 @@ def log_likelihood(
 
 
 def bayes(prior: Array, logarithms: Array) -> Array:
-    """Return prior times likelihood over their sum, (Tx,), from a prior (Tx,) and log likelihoods (Tx,)."""
+    """Return the posterior, (Tx,), of a prior (Tx,) and log likelihoods (Tx,)."""
     with np.errstate(divide="ignore"):
         return softmax(np.log(prior) + logarithms)
 
@@ -41,8 +43,10 @@ def reading(
     pieces: Sequence[int],
     alignment: Array,
 ) -> Array:
-    """Return what the heatmap shows after the word, (Ty, Tx): (alpha p)^(3/4) exp(fit / 4) in shares of each row, over
-    the square root of its column's sum, in shares again. From s_{i-1} (Ty, n), E y_{i-1} (Ty, m), y_i, alpha (Ty, Tx).
+    """Return the posterior attention of the heatmap, (Ty, Tx).
+
+    It is (alpha p)^(3/4) exp(fit / 4), normalised over each row, divided by the square root of its column's sum, and
+    normalised again. From s_{i-1} (Ty, n), E y_{i-1} (Ty, m), y_i, alpha (Ty, Tx).
     """
     flat, mean = np.empty(alignment.shape), decoder["output.weight"].mean(axis=0)
     for i, piece in enumerate(pieces):
@@ -58,7 +62,7 @@ def reading(
 def _through_winners(
     decoder: Weights, config: Mapping[str, Any], annotations: Array, state: Array, word: Array, prior: Array
 ) -> Array:
-    """What each annotation at weight 1 adds to t_i, (Tx, l), at the winners of the maxout that the step had."""
+    """Return what each annotation with weight 1 adds to t_i, (Tx, l), through the step's maxout winners."""
     context = prior @ annotations
     first = wide(decoder, context, _seen(decoder, config, context, state, word), word).reshape(-1, 2)
     wins = np.stack([first[:, 0] >= first[:, 1], first[:, 0] < first[:, 1]], axis=1)
@@ -68,5 +72,5 @@ def _through_winners(
 
 
 def _seen(decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array) -> Array:
-    """The state that the readout sees: s_{i-1}, (n,), or by config the s_i of each context, (..., n)."""
+    """Return the state that the readout uses: s_{i-1}, (n,), or by config the s_i of each context, (..., n)."""
     return moved(decoder, context, state, word)[0] if config["readout_state"] == "current" else state

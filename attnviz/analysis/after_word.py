@@ -1,4 +1,4 @@
-"""What the look of a step turned out to be about, in three columns: prior, likelihood, posterior."""
+"""Prior, likelihood and posterior of the attention of every step."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class AfterWord:
-    """Of every step and source piece, (Ty, Tx) each, in [0, 1]."""
+    """Prior, likelihood and posterior of every step and source piece, (Ty, Tx) each, in [0, 1]."""
 
     prior: Array
-    """alpha_ij, as used, before the word is known; rows sum to 1."""
+    """alpha_ij after interventions; rows sum to 1."""
     likelihood: Array
-    """P(y_i | s_{i-1}, y_{i-1}, c = h_j), as `likelihood` returns it."""
+    """p(y_i | s_{i-1}, y_{i-1}, c = h_j), as `likelihood` returns it."""
     posterior: Array
-    """p(j | y_i): prior times likelihood over their sum, Bayes as it stands; rows sum to 1."""
+    """p(j | y_i) by Bayes' rule, from prior and likelihood; rows sum to 1."""
     reading: Array
-    """What the heatmap shows after the word, the default of `analysis.posterior`: it asks other steps too."""
+    """Posterior attention of the heatmap: the default kind of `analysis.posterior`, which normalises over steps too."""
 
     def change(self, step: int) -> float:
         """Return the total variation between prior and posterior of 0-based `step`, from 0 to 1."""
@@ -34,11 +34,11 @@ class AfterWord:
 
 
 def after_word(trace: Trace, weights: Weights, reading: Array | None = None) -> AfterWord:
-    """Return what every step of `trace` was about once its word was known; `reading`, (Ty, Tx), is what the heatmap
-    shows, where that is known already.
+    """Return prior, likelihood and posterior of every step of `trace`.
 
-    `weights` are those of the model that made the trace (`load_weights`); raise AttnvizError where they are not, or
-    where the model has no attention.
+    `weights` are those of the model that made the trace (`load_weights`); `reading`, (Ty, Tx), is the posterior of the
+    heatmap where already computed. Raise AttnvizError where the weights are another model's, or where the model has no
+    attention.
     """
     readouts = Readouts(trace, weights)
     return AfterWord(

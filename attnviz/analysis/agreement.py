@@ -1,4 +1,4 @@
-"""How far several answers to one question agree: the same first choice, the same order, the same shares."""
+"""Agreement of several attribution methods: same top piece, same order, same shares."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """Of each two of A answers, at one step or as the mean over several."""
+    """Pairwise agreement of A attribution methods, at one step or averaged over several."""
 
     names: tuple[Answer, ...]
     top: Array
-    """Whether both name the same source piece first, (A, A), 0 or 1; over steps the share of those that do."""
+    """Whether both have the same top source piece, (A, A), 0 or 1; over several steps the share of steps."""
     tau: Array
     """Kendall's tau-b of their orders, (A, A), from -1 (reversed) over 0 to 1 (the same)."""
     variation: Array
-    """Total variation of what they say speaks for the word, (A, A), from 0 (the same) to 1 (nothing in common)."""
+    """Total variation of their positive parts, (A, A), from 0 (the same) to 1 (disjoint)."""
 
     def apart(self) -> tuple[Answer, Answer]:
-        """Return the two answers of which the fewest steps name the same piece first; the first of equals."""
+        """Return the two methods that agree on the top piece at the fewest steps; the first of equals."""
         return self._pair(self.top.argmin())
 
     def together(self) -> tuple[Answer, Answer]:
-        """Return the two different answers of which the most steps name the same piece first; the first of equals."""
+        """Return the two different methods that agree on the top piece at the most steps; the first of equals."""
         return self._pair(np.where(np.triu(np.ones(self.top.shape), 1) > 0, self.top, -1).argmax())
 
     def _pair(self, place: np.intp) -> tuple[Answer, Answer]:
@@ -39,9 +39,11 @@ class Agreement:
 
 
 def agreement(found: Answers, step: int | None = None) -> Agreement:
-    """Return how far the answers agree at 0-based `step`, or over all steps where that is None: means over the steps
-    at which a number is defined (an order of nothing but ties has no tau, a step that nothing speaks for no shares),
-    nan where there is none. Raise IndexError where there is no such step."""
+    """Return the agreement of the methods at 0-based `step`, or over all steps where `step` is None.
+
+    Means are over the steps at which a number is defined: an order with ties only has no tau, a step without positive
+    attributions has no shares. nan where there is no such step. Raise IndexError where the step does not exist.
+    """
     names = found.names
     count = len(found.matrices[names[0]])
     steps = slice(None) if step is None else slice(range(count)[step], range(count)[step] + 1)
@@ -54,9 +56,11 @@ def agreement(found: Answers, step: int | None = None) -> Agreement:
 
 
 def kendall(values: Array) -> Array:
-    """Return Kendall's tau-b of each two of the rows of `values` (A, Tx), (A, A), from -1 to 1 (Kendall 1945): pairs in
-    the same order less pairs in the opposite one, over the geometric mean of the pairs that are no tie in either row.
-    nan where a row is nothing but ties."""
+    """Return Kendall's tau-b of each two rows of `values` (A, Tx): (A, A), from -1 to 1 (Kendall 1945).
+
+    Concordant minus discordant pairs, over the geometric mean of the numbers of untied pairs of both rows. nan where a
+    row has ties only.
+    """
     signs = np.sign(values[:, :, None] - values[:, None]).reshape(len(values), -1)
     counts = (signs**2).sum(axis=1)
     scale = np.sqrt(counts[:, None] * counts)
@@ -65,7 +69,7 @@ def kendall(values: Array) -> Array:
 
 
 def _mean(by_step: Array) -> Array:
-    """Return the mean over the first axis of what is not nan, (S, A, A) to (A, A); nan where all are."""
+    """Return the mean over the first axis without nan, (S, A, A) to (A, A); nan where all are nan."""
     known = np.isfinite(by_step)
     counts = known.sum(axis=0)
     totals = np.where(known, by_step, 0).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Alignment error rate: links between words against those that people drew (Och & Ney 2003)."""
+"""Alignment error rate: links between words against gold links (Och & Ney 2003)."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from numpy.typing import NDArray
 from attnviz.analysis.measures import links
 
 Link = tuple[int, int]
-"""0-based (source word, target word)."""
+"""A link (source word, target word), 0-based."""
 
 
 class Drawn(Protocol):
-    """Links that people drew between the words of a pair."""
+    """Gold links of a sentence pair."""
 
     @property
     def sure(self) -> frozenset[Link]:
-        """Those that must be there."""
+        """Links that an alignment must have."""
 
     @property
     def possible(self) -> frozenset[Link]:
-        """Those that may be there."""
+        """Links that an alignment may have."""
 
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """AER with its two halves, each in [0, 1]."""
+    """AER with precision and recall, each in [0, 1]."""
 
     aer: float
     precision: float
-    """Share of the links found that are at least possible."""
+    """Share of the found links that are sure or possible."""
     recall: float
     """Share of the sure links that were found."""
 
@@ -41,7 +41,7 @@ class ErrorRate:
 def error_rate(found: Iterable[Iterable[Link]], gold: Sequence[Drawn]) -> ErrorRate:
     """Return AER = 1 - (|A n S| + |A n (S u P)|) / (|A| + |S|), with counts summed over all sentences.
 
-    Raise ValueError where the numbers of sentences differ or there is neither a link found nor a sure one.
+    Raise ValueError where the numbers of sentences differ or there are neither found nor sure links.
     """
     sure_hits = possible_hits = size = sure_size = 0
     for sentence_links, sentence in zip(found, gold, strict=True):
@@ -60,6 +60,6 @@ def error_rate(found: Iterable[Iterable[Link]], gold: Sequence[Drawn]) -> ErrorR
 
 
 def mutual_links(alignment: NDArray[np.float64]) -> list[Link]:
-    """Return the links of an (N, M) matrix, target by source words, that are the largest of their row and column."""
+    """Return the links of an (N, M) matrix, target by source words, that are the maximum of their row and column."""
     columns = alignment.argmax(axis=0)
     return [(j, i) for j, i in links(alignment) if columns[j] == i]

@@ -1,8 +1,9 @@
-"""Six answers to "what did this word depend on?", each a matrix of target by source pieces.
+"""Six attributions of a word to the source pieces, each a (target pieces, source pieces) matrix.
 
-They answer different questions, in different units, and none is the cause: attention is where the decoder looked before
-it knew the word, the posterior what that look was about, the ledger what entered the logit by the context, gradient ×
-input how the word would follow a small change of the input, erasure what is lost without a piece.
+They answer different questions in different units, and none is the cause. Attention is where the decoder attended
+before the word was known; posterior attention takes the word into account; logit attribution is what entered the logit
+through the context; gradient × input is how the word follows a small change of the input; erasure is what is lost
+without a piece.
 """
 
 from __future__ import annotations
@@ -25,29 +26,33 @@ Array = NDArray[np.float64]
 
 Answer = Literal["attention", "posterior", "ledger", "gradient", "erased", "erased_input"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-"""In their order; erasure is answered twice, at the look and at the input."""
+"""All attribution methods, in display order; erasure is measured at the attention and at the input."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers of a translation; a trace without the network lacks those that need it."""
+    """The attributions of a translation; without the network, those that need gradients are missing."""
 
     matrices: Mapping[Answer, Array]
-    """(Ty, Tx) each: shares from 0 to 1 for attention and posterior, logits for the ledger, nats for the rest."""
+    """(Ty, Tx) each: shares from 0 to 1 for attention and posterior, logits for the ledger, nats for the others."""
 
     @property
     def names(self) -> tuple[Answer, ...]:
-        """Those there are, in their order."""
+        """The available methods, in display order."""
         return tuple(name for name in ANSWERS if name in self.matrices)
 
     def shares(self, name: Answer) -> Array:
-        """Return an answer on the scale they all share, (Ty, Tx), from -1 to 1: each entry over the sum of its row's
-        amounts, so that what speaks for the word and what speaks against it make 1 together. A row of zeros stays."""
+        """Return the attribution of one method on a common scale, (Ty, Tx), from -1 to 1.
+
+        Each entry is divided by the sum of absolute values of its row. A row of zeros stays.
+        """
         return _over(self.matrices[name], np.abs(self.matrices[name]))
 
     def support(self, name: Answer) -> Array:
-        """Return what an answer says speaks for the word, (Ty, Tx), from 0, rows sum to 1: its positive part over the
-        row's sum. nan in a row where nothing does."""
+        """Return the positive part of an attribution, (Ty, Tx), normalised so that rows sum to 1.
+
+        A row without positive entries is nan.
+        """
         positive = np.maximum(self.matrices[name], 0)
         shares = _over(positive, positive)
         shares[~positive.any(axis=1)] = np.nan
@@ -55,21 +60,19 @@ class Answers:
 
 
 def answers(trace: Trace, weights: Weights, attributions: Attributions | None = None) -> Answers:
-    """Return the answers for every step of a translation:
+    """Return all attributions for every step of a translation.
 
-    - "attention": alpha_ij, as used;
-    - "posterior": alpha_ij p(y_i | c = h_j), normalised: Bayes as it stands, and not the default reading of
-      `posterior`, which asks the other steps too;
-    - "ledger": what alpha_ij h_j added to the logit of y_i at the maxout's winners, less what it added to the mean
-      logit of the vocabulary, which turns no probability; with `readout_state="current"`, without what came through
-      s_i;
+    - "attention": alpha_ij after interventions;
+    - "posterior": alpha_ij p(y_i | c = h_j), normalised, by Bayes' rule, unlike the default kind of `posterior`;
+    - "ledger": what alpha_ij h_j adds to the logit of y_i through the maxout's winners, minus what it adds to the mean
+      logit of the vocabulary, which changes no probability; with `readout_state="current"`, without the part via s_i;
     - "gradient": d log p(y_i) / d E x_j . E x_j;
-    - "erased": log p(y_i) less what it is with j taken out of the look and the other weights renormalised;
-    - "erased_input": log p(y_i) less what it is with E x_j replaced by the mean embedding.
+    - "erased": the drop of log p(y_i) when j is excluded from the attention and the other weights are renormalised;
+    - "erased_input": the drop of log p(y_i) when E x_j becomes the mean embedding.
 
-    `weights` are those of the model that made the trace (`load_weights`), `attributions` what `Translator.attributions`
-    says of it; without them "gradient" and "erased_input" are left out. Raise AttnvizError where the model has no
-    attention, or the weights are not its own.
+    `weights` are those of the model that made the trace (`load_weights`), `attributions` the result of
+    `Translator.attributions`; without it "gradient" and "erased_input" are missing. Raise AttnvizError where the model
+    has no attention or the weights are another model's.
     """
     readouts = Readouts(trace, weights)
     found: dict[Answer, Array] = {
@@ -84,8 +87,10 @@ def answers(trace: Trace, weights: Weights, attributions: Attributions | None = 
 
 
 def added_logits(trace: Trace, weights: Weights) -> Array:
-    """Return what each source piece added to the logit of the piece written, (Ty, Tx), signed: the entries that the
-    ledger of every step has for its source. Raise as `answers`."""
+    """Return what each source piece adds to the logit of the written piece, (Ty, Tx), signed.
+
+    These are the source terms of the logit attribution of every step. Raise as `answers`.
+    """
     readouts = Readouts(trace, weights)
     return readouts.alignment * readouts.fit(centred=False)
 

@@ -1,4 +1,4 @@
-"""Where should it have looked? The weights that make a piece likeliest, found by gradient ascent on the simplex."""
+"""Attention weights that maximise the probability of a piece, by gradient ascent on the simplex."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ _STARTS, _STEPS = 4, 24
 
 
 def best_look(trace: Trace, weights: Weights, step: int, piece_id: int | None = None) -> Trial:
-    """Return the trial of the weights that make a piece, y_i unless given, as likely as 0-based `step` can.
+    """Return the perturbation that makes a piece, y_i by default, as likely as possible at 0-based `step`.
 
-    The ascent starts from the real weights, from all alike and from the source pieces that do most for it alone; what
-    is returned makes it at least as likely as the real weights, or any one source piece alone. There may be better
-    still: the likelihood has many peaks. Raise AttnvizError and IndexError as `trials`, IndexError also where the
-    vocabulary has no such piece.
+    The ascent starts from alpha, from uniform weights, and from the source pieces that alone make it likeliest. The
+    result is at least as likely as with alpha or with any single source piece; it may be a local maximum. Raise
+    AttnvizError and IndexError as `trials`, IndexError also where the vocabulary has no such piece.
     """
     look = Look(trace, weights, step)
     wanted = look.chosen if piece_id is None else range(len(look.probabilities))[piece_id]

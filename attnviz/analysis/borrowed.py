@@ -1,4 +1,4 @@
-"""Looks that a step can borrow: where word links that people drew, or another model, would have it look."""
+"""Attention weights for a step taken from gold links or from another model."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ Array = NDArray[np.float64]
 
 
 def linked_look(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> Array:
-    """Return the weights (Tx,), from 0, sum 1, that look at the source words linked to the word of 0-based `step`, all
-    alike, and alike at the pieces of each.
+    """Return uniform weights (Tx,) over the source words linked to the word of 0-based `step`; they sum to 1.
 
-    `links` are (source word, target word), both from 0, as `pharaoh` writes them. Raise AttnvizError where one names a
-    word that there is not, or the word of the step has none.
+    Words share the weight equally, and so do the pieces of a word. `links` are (source word, target word), both from 0,
+    as `pharaoh` writes them. Raise AttnvizError where a link names a word that does not exist, or the word has no link.
     """
     words = trace.words()
-    # </s>, the last word of both, has no links.
+    # </s>, the last word of both sides, has no links.
     ends = len(words.source) - 1, len(words.target) - 1
     for j, i in links:
         if not (0 <= j < ends[0] and 0 <= i < ends[1]):
@@ -50,11 +49,10 @@ def linked_look(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> 
 
 
 def look_of(trace: Trace, step: int, other: Trace) -> Array:
-    """Return where `other`, the same translation of the same sentence by another model, looked for the characters that
-    0-based `step` wrote, as weights over the source pieces of `trace`, (Tx,), from 0, sum 1.
+    """Return the attention of `other` for the characters that 0-based `step` wrote, as weights over our pieces, (Tx,).
 
-    A piece of one model shares its weight among those of the other by its characters, blanks not counted. Raise
-    AttnvizError where the two are not of the same text.
+    `other` is the same translation of the same sentence by another model. A piece of one model shares its weight among
+    those of the other by characters, spaces not counted; weights sum to 1. Raise AttnvizError where the texts differ.
     """
     rows = _overlaps(other.target_pieces, trace.target_pieces)[:, step]
     columns = _overlaps(trace.source_surfaces, other.source_surfaces)
@@ -64,9 +62,9 @@ def look_of(trace: Trace, step: int, other: Trace) -> Array:
 
 
 def _overlaps(ours: Sequence[str], theirs: Sequence[str]) -> Array:
-    """Return which share of each of their pieces lies in each of ours, (ours, theirs); columns sum to 1.
+    """Return the share of each of their pieces that lies in each of ours, (ours, theirs); columns sum to 1.
 
-    The last of both is `</s>`. A piece that is a mere blank belongs to what follows it.
+    The last piece of both is `</s>`. A piece that is only a space belongs to the next.
     """
     texts = [[piece.replace(SPACE, "") for piece in side[:-1]] + ["\0"] for side in (ours, theirs)]
     if "".join(texts[0]) != "".join(texts[1]):

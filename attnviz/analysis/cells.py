@@ -1,4 +1,4 @@
-"""Recurrent cells as torch.nn has them, in NumPy float64: one step, and both directions over a sentence."""
+"""Recurrent cells with torch.nn's equations in NumPy float64: one step, and both directions over a sentence."""
 
 from __future__ import annotations
 
@@ -14,25 +14,29 @@ _GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_
 
 
 class Stepped(NamedTuple):
-    """What a cell makes of an input."""
+    """Output of a cell for one input."""
 
     state: Array
-    """(n,)."""
+    """The state, (n,)."""
     memory: Array
-    """What an LSTM keeps beside its state, (n,); of a GRU, which has none, its state."""
+    """Cell state of an LSTM, (n,); for a GRU, which has none, its state."""
     gates: Array
-    """After their sigmoid or tanh: r, z and candidate of a GRU, (3, n); input, forget, candidate and output of an
-    LSTM, (4, n)."""
+    """Gates after sigmoid or tanh, in torch's order.
+
+    r, z and candidate of a GRU, (3, n); input, forget, candidate and output of an LSTM, (4, n).
+    """
 
 
 def names(layer: int, way: str = "") -> list[str]:
-    """Return what torch.nn calls the weights of one layer and direction, "" or "_reverse"."""
+    """Return torch.nn's names of the weights of one layer and direction, "" or "_reverse"."""
     return [name.format(layer=layer) + way for name in _GATES]
 
 
 def cell(weights: Sequence[Array], given: Array, state: Array, memory: Array) -> Stepped:
-    """Return one step of torch's LSTM, or of its GRU, whose reset gate acts after the recurrent product, from an input
-    (i,), state (n,) and memory (n,); which of them it is, the number of gates tells."""
+    """Return one step of torch's GRU or LSTM, from an input (i,), state (n,) and cell state (n,).
+
+    The number of gates decides which. In torch's GRU the reset gate acts after the recurrent product.
+    """
     weight_ih, weight_hh, bias_ih, bias_hh = weights
     given, own, size = weight_ih @ given + bias_ih, weight_hh @ state + bias_hh, len(state)
     if len(given) == 4 * size:
@@ -66,5 +70,5 @@ def _run(gates: Sequence[Array], words: Array) -> Array:
 
 
 def _sigmoid(values: Array) -> Array:
-    found: Array = 0.5 * (1 + np.tanh(0.5 * values))  # which overflows for no argument
+    found: Array = 0.5 * (1 + np.tanh(0.5 * values))  # unlike 1 / (1 + exp(-x)), this never overflows
     return found

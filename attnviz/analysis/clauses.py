@@ -1,4 +1,4 @@
-"""A long sentence as clauses, so that it can be made to grow, and what translators make of each beginning of it."""
+"""Split a long sentence into clauses, and compare translators on its growing beginnings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OPENING = frozenset(
         "based",
     }
 )
-"""Words that a clause may begin with where no mark stands before it: conjunctions, pronouns, prepositions."""
+"""Words that may begin a clause without a preceding mark: conjunctions, pronouns, prepositions."""
 _STRONG = frozenset(
     {
         "that",
@@ -61,17 +61,16 @@ _STRONG = frozenset(
         "based",
     }
 )
-"""Those of them at which it is cut as soon as a clause has enough words."""
+"""The subset at which a clause ends as soon as it is long enough."""
 _PATIENCE = 8
-"""Words after which a clause ends at the next word of any of both kinds."""
+"""Words after which a clause ends at the next word of either set."""
 
 
 def clauses(sentence: str) -> tuple[str, ...]:
-    """Return stretches of `sentence` that are all of it, in order and joined by blanks: cut after a comma, a semicolon,
-    a colon or the end of a sentence, and before words that clauses begin with.
+    """Return the clauses of `sentence`, which joined by spaces are the sentence.
 
-    It knows no grammar: each has at least `LEAST_WORDS` words, and the last takes what is left. The blank sentence has
-    none.
+    Cuts are after commas, semicolons, colons and sentence ends, and before words that begin clauses, without a grammar.
+    Each clause has at least `LEAST_WORDS` words; the last one takes the rest. A blank sentence has none.
     """
     words = sentence.split()
     cuts, start = [0], 0
@@ -88,31 +87,30 @@ def clauses(sentence: str) -> tuple[str, ...]:
 
 
 def beginnings(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the sentence after each of its clauses: the first alone, the first two, and so on."""
+    """Return the beginnings of a sentence: its first clause, its first two clauses, and so on."""
     return tuple(" ".join(parts[: count + 1]) for count in range(len(parts)))
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """What M models make of the N beginnings of a sentence, beside the translations of one model to measure by."""
+    """Translations by M models of the N beginnings of a sentence, scored against those of a reference model."""
 
     clauses: tuple[str, ...]
     models: tuple[str, ...]
     attentions: tuple[str, ...]
-    """The kind of each model's attention: "additive", "general" or "none"."""
+    """Each model's kind of attention: "additive", "general" or "none"."""
     translations: tuple[tuple[str, ...], ...]
-    """Of each model, those of the N beginnings."""
+    """For each model, its translations of the N beginnings."""
     judge: str
-    """The model that the others are measured by."""
+    """The reference model."""
     references: tuple[str, ...]
-    """Its translations of the N beginnings."""
+    """The reference model's translations of the N beginnings."""
     scores: NDArray[np.float64]
     """chrF2 of each translation against the reference of the same beginning, (M, N), from 0 to 100."""
     floor: NDArray[np.float64]
-    """What a text has that is no translation of it: as many words of what the judge makes of other sentences, the mean
-    over these, (N,)."""
+    """Baseline, (N,): mean chrF2 of unrelated text, as many words of the reference model's other translations."""
 
     @property
     def words(self) -> tuple[int, ...]:
-        """How many words each beginning has."""
+        """Number of words of each beginning."""
         return tuple(len(beginning.split()) for beginning in beginnings(self.clauses))

@@ -1,4 +1,4 @@
-"""Two translations cell against cell: their looks on the words they share, and how likely each found its words."""
+"""Compare two translations cell by cell: attention on the words they share, and the probability of each word."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ Side = Literal["first", "other"]
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two translations on common axes of R target and C source places. What one of them has not is nan: cells in the
-    rows and columns of words of the other alone, and all cells of one whose model has no attention."""
+    """Two translations on common axes of R target and C source places.
+
+    A cell is nan in a translation that lacks its row or column, and where its model has no attention.
+    """
 
     by: By
     face: Face
@@ -30,35 +32,36 @@ class Comparison:
     target: SharedAxis
     """The rows."""
     first: Array
-    """What the face shows of the first, (R, C)."""
+    """Values of the chosen face of the first translation, (R, C)."""
     other: Array
-    """Likewise of the other."""
+    """Values of the other translation, (R, C)."""
     first_log_probabilities: Array
-    """log p of each word of the first, the sum over its pieces, in nats, (R,)."""
+    """log p of each word of the first translation, summed over its pieces, in nats, (R,)."""
     other_log_probabilities: Array
     steps: Mapping[Side, Groups]
-    """Of either, for each row the 0-based steps that wrote its word; none where it has no such word."""
+    """For each translation and row, the 0-based steps that wrote the word; empty where it lacks the word."""
     pieces: Mapping[Side, Groups]
-    """Of either, for each column its 0-based source pieces."""
+    """For each translation and column, its 0-based source pieces."""
     looks: bool
-    """Whether both models chose where to look, so that there is something to be compared in the cells."""
+    """Whether both models have attention, so that cells can be compared."""
 
     @property
     def difference(self) -> Array:
-        """What the other has more than the first, (R, C): in [-1, 1] for shares, nan but for the shared cells."""
+        """Other minus first, (R, C): in [-1, 1] for shares, nan except in shared cells."""
         return self.other - self.first
 
     @property
     def moved(self) -> Array:
-        """For each shared row half the sum of what its cells differ by, (R,), a cell that one has not counting as 0:
-        for shares their total variation, from 0 (the same look) to 1 (nothing in common). nan where not shared."""
+        """For each shared row, half the sum of absolute differences of its cells, (R,); missing cells count as 0.
+
+        For shares this is the total variation, from 0 (the same) to 1 (disjoint). nan where the row is not shared.
+        """
         missing = np.isnan(self.first).all(axis=1) | np.isnan(self.other).all(axis=1)
         half: Array = 0.5 * np.abs(np.nan_to_num(self.other) - np.nan_to_num(self.first)).sum(axis=1)
         return np.where(missing, np.nan, half)
 
     def most_changed(self, count: int = 1) -> list[tuple[int, int]]:
-        """Return the `count` shared cells, (row, column), that differ by most, the largest first; those that do not
-        differ are left out."""
+        """Return the `count` shared cells, (row, column), that differ most, without zeros, largest first."""
         amounts = np.nan_to_num(np.abs(self.difference))
         order = np.argsort(-amounts, axis=None, kind="stable")[:count]
         places = [(int(row), int(column)) for row, column in np.stack(np.unravel_index(order, amounts.shape), axis=1)]
@@ -72,8 +75,11 @@ class Comparison:
         raise IndexError(f"the {side} has no step {step}")
 
     def aligned_step(self, step: int, side: Side = "first") -> int | None:
-        """Return the step of the other side that wrote what 0-based `step` of this `side` wrote: of a word of several
-        pieces, the piece of the same number, or its last. None where there it has no such word. Raise as `row_of`."""
+        """Return the step of the other side that wrote the same word as 0-based `step` of this `side`.
+
+        In a word of several pieces, the piece of the same number, or its last. None where the other side lacks the
+        word. Raise as `row_of`.
+        """
         row = self.row_of(step, side)
         theirs = self.steps["other" if side == "first" else "first"][row]
         return theirs[min(self.steps[side][row].index(step), len(theirs) - 1)] if theirs else None
@@ -87,11 +93,12 @@ def compare(
     face: Face = "before",
     posteriors: tuple[Array | None, Array | None] = (None, None),
 ) -> Comparison:
-    """Return two translations on common axes, word by word, or piece by piece, which says little where the tokenizers
-    differ: of one sentence by two models, of two sentences, or of a translation and what became of it.
+    """Return two translations on common axes, by words or by pieces.
 
-    Words are merged as in `grid`, and shared as in `shared_axis`. Another `face` than "before" needs the `posteriors`
-    of both, (Ty, Tx), as `analysis.posterior` returns them, but for one without attention. Raise as `grid` does.
+    They may be of one sentence by two models, of two sentences, or before and after an intervention. Pieces compare
+    poorly where the tokenizers differ. Words are merged as in `grid`, and shared as in `shared_axis`. A `face` other
+    than "before" needs the `posteriors` of both, (Ty, Tx), as `analysis.posterior` returns them, except for a model
+    without attention. Raise as `grid` does.
     """
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
     one, two = (
@@ -115,7 +122,7 @@ def compare(
 
 
 def _placed(record: Record, cells: Grid, rows: Sequence[int | None], columns: Sequence[int | None]) -> Array:
-    """Return the cells of one on the common axes, (R, C)."""
+    """Return the cells of one translation on the common axes, (R, C)."""
     placed = np.full((len(rows), len(columns)), np.nan)
     if record.attends:
         own = [[k for k, word in enumerate(places) if word is not None] for places in (rows, columns)]

@@ -1,4 +1,4 @@
-"""The context vector of one step by the units in which it is itself: what each source word brings to them."""
+"""Decompose a context vector by source words, in the units that distinguish it."""
 
 from __future__ import annotations
 
@@ -10,49 +10,54 @@ from numpy.typing import NDArray
 from attnviz.trace import Trace
 
 UNITS = 24
-"""Units of a context vector that are looked at one by one."""
+"""Number of units of a context vector that are displayed."""
 WORDS = 6
-"""Source words of largest weight that are added one by one; the rest is one more term."""
+"""Number of source words with a term of their own; the others form one more term."""
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ContextUnits:
-    """K units of c_i = sum_j alpha_ij h_j, and the terms of its sum by source words, in the order of the sentence.
+    """K units of c_i = sum_j alpha_ij h_j, and its terms by source word, in sentence order.
 
-    All counts are from 0, all numbers float64.
+    All indices are 0-based, all numbers float64.
     """
 
     units: NDArray[np.intp]
-    """Those in which c_i is furthest from the mean of the contexts of all steps, the furthest first, (K,)."""
+    """Units in which c_i is farthest from the mean of all steps' contexts, farthest first, (K,)."""
     mean: Array
     """That mean in these units, (K,)."""
     words: tuple[int, ...]
     """The source words with a term of their own."""
     terms: Array
-    """What each word's pieces bring, sum of alpha_ij h_j, (W, K); last, where there are more words, all others."""
+    """Term of each word, the sum of alpha_ij h_j over its pieces, (W, K).
+
+    The last is of all other words, where there are any.
+    """
     weights: Array
-    """The sums of their alpha_ij, (W,); they add up to 1."""
+    """The sums of alpha_ij of each term, (W,); they sum to 1."""
     context: Array
-    """c_i in these units, (K,): what the terms add up to."""
+    """c_i in these units, (K,): the sum of the terms."""
     cosines: Array
-    """The cosine of c_i, all of its units, with each annotation h_j, (Tx,), in [-1, 1]; 0 where either is 0."""
+    """Cosine of c_i with each annotation h_j over all units, (Tx,), in [-1, 1]; 0 where either is 0."""
 
     @property
     def carried(self) -> Array:
-        """The sum before each term, (W, K): what is carried over to it."""
+        """The partial sum before each term, (W, K)."""
         return np.vstack([np.zeros(len(self.units)), np.cumsum(self.terms, axis=0)[:-1]])
 
     @property
     def nearest(self) -> NDArray[np.intp]:
-        """The source pieces, that whose annotation points most like c_i first, (Tx,)."""
+        """The source pieces by cosine of their annotation with c_i, largest first, (Tx,)."""
         return np.argsort(-self.cosines, kind="stable")
 
 
 def context_units(trace: Trace, step: int, count: int = UNITS) -> ContextUnits:
-    """Take the context of 0-based `step` apart; raise ValueError without attention, where it is the same at all steps,
-    and IndexError without the step."""
+    """Decompose the context vector of 0-based `step`.
+
+    Raise ValueError without attention, where the context is the same at every step, and IndexError without the step.
+    """
     if not trace.attends:
         raise ValueError("without attention a context is no sum of annotations, and the same at every step")
     alpha, annotations = trace.alignment[step].astype(np.float64), trace.annotations.astype(np.float64)

@@ -1,5 +1,7 @@
-"""The proof of a verdict: every number is computed again in NumPy float64, from the saved weights and the operands
-recorded beside it, by code that shares nothing with the network's."""
+"""Verify a verdict: recompute every number in NumPy float64, without code of the network.
+
+Each number is computed from the saved weights and the recorded operands.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,7 @@ def prove_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -
 
 
 def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise MisfitError unless `weights`, by their names in model.safetensors, have the shapes that the model of
-    `judgement` has, and its own arrays fit its pieces."""
+    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `judgement` have the expected shapes."""
     try:
         check_shapes(judgement)
         expected = _weight_shapes(judgement.config)
@@ -58,7 +59,7 @@ def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]
 
 
 def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every weight of a detector of this config."""
+    """Return the shape of every weight of a detector with this config."""
     m, d = int(config["embedding_size"]), int(config["model_size"])
     shapes: dict[str, tuple[int, ...]] = {
         "embedding.weight": (int(config["vocabulary_size"]), m),

@@ -1,8 +1,7 @@
-"""Decomposable attention once more, for one pair, in NumPy float64: written from the equations, to check a record by.
+"""Recompute decomposable attention (Parikh et al. 2016) for one pair in NumPy float64, for verification.
 
-Nothing here is shared with `attnviz.network`: what the two agree on was computed twice. The equations are those of
-Parikh et al. (2016). Every sum over positions is rounded once, at its end (`math.fsum`), so that here the order of the
-pieces does not change the verdict by a single bit.
+Written from the equations, without code of `attnviz.network`. Every sum over positions is rounded once, at its end
+(`math.fsum`), so that the order of the pieces does not change a bit of the verdict.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from attnviz.analysis.recomputation import Weights
 
 Array = NDArray[np.float64]
 Operand = Callable[[str, Array], Array]
-"""Given a quantity and what was computed for it: what is computed further with."""
+"""Maps a quantity's name and its recomputed value to the value that the next computations use."""
 
 
 @dataclass(frozen=True, eq=False)
 class DecomposableRecomputation:
-    """Quantities of a verdict in float64, with names and shapes of the table in `trace.decomposable_quantities`."""
+    """Quantities of a verdict in float64, with names and shapes of `trace.decomposable_quantities`."""
 
     source_embeddings: Array
     target_embeddings: Array
@@ -46,7 +45,7 @@ class DecomposableRecomputation:
     probabilities: Array
 
     def by_name(self) -> dict[str, Array]:
-        """Return the quantities by their names."""
+        """Return the quantities by name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
 
@@ -56,10 +55,10 @@ def recompute_decomposable(
     target_ids: Sequence[int],
     operand: Operand = lambda _name, computed: computed,
 ) -> DecomposableRecomputation:
-    """Judge `source_ids` and `target_ids` (both with `</s>`), keeping everything.
+    """Compute every quantity for `source_ids` and `target_ids`, both with `</s>`.
 
-    `weights` maps the names in model.safetensors to arrays. With another `operand` each quantity is computed not from
-    those before it as computed here, but from others in their place.
+    `weights` maps parameter names to arrays. `operand` may replace each quantity by another value, such as the recorded
+    one, before the next is computed from it.
     """
     work = _Pass(weights, operand)
     keep = work.keep
@@ -83,25 +82,25 @@ def recompute_decomposable(
 
 
 class _Pass:
-    """One pass through the network, with what was found on the way."""
+    """One pass through the network, which stores every quantity."""
 
     def __init__(self, weights: Weights, operand: Operand) -> None:
         self.weights, self.operand = weights, operand
         self.found: dict[str, Array] = {}
 
     def keep(self, name: str, computed: Array) -> Array:
-        """Keep what was computed; return what is computed further with."""
+        """Store a computed value, and return the value to continue with."""
         self.found[name] = computed
         return self.operand(name, computed)
 
     def linear(self, name: str, vector: Array) -> Array:
-        """Return W x + c, or W x where the layer has no c."""
+        """Return W x + c, or W x for a layer without c."""
         found: Array = np.asarray(self.weights[f"{name}.weight"], dtype=np.float64) @ vector
         bias = self.weights.get(f"{name}.bias")
         return found if bias is None else found + np.asarray(bias, dtype=np.float64)
 
     def each(self, name: str, vectors: Array) -> Array:
-        """Return the same of each row: one product a row, for a product of matrices may round by place."""
+        """Apply `linear` to each row separately, since a matrix product may round differently by row."""
         return np.stack([self.linear(name, vector) for vector in vectors])
 
     def forward(self, name: str, vectors: Array) -> Array:
@@ -123,5 +122,5 @@ def _total(vectors: Array) -> Array:
 
 
 def _weighted(shares: Array, vectors: Array) -> Array:
-    """Return the sums of the M `vectors`, (M, d), by each row of `shares`, (N, M): (N, d)."""
+    """Return the sums of the `vectors` (M, d) weighted by each row of `shares` (N, M): (N, d)."""
     return np.stack([_total(row[:, None] * vectors) for row in shares])

@@ -1,4 +1,4 @@
-"""Distances between distributions, and moves on the simplex they live on."""
+"""Distances between distributions, and gradient ascent on the simplex."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _LENGTHS = 0.25 ** np.arange(3)
-"""Shares of a move that are tried, the whole of it first."""
+"""Fractions of a move to try, the whole move first."""
 _FIRST, _LONGEST, _SHORTEST = 0.3, 2.0, 1e-6
 
 
 def total_variation(one: NDArray[np.floating], other: NDArray[np.floating]) -> Array:
-    """1/2 sum_w |p(w) - q(w)|: (..., K) and (..., K) to (...), from 0 (alike) to 1 (nothing in common)."""
+    """Return 1/2 sum_w |p(w) - q(w)|: (..., K) and (..., K) to (...), from 0 (the same) to 1 (disjoint)."""
     found: Array = 0.5 * np.abs(one - other).sum(axis=-1, dtype=np.float64)
     return found
 
 
 def jensen_shannon(one: Array, other: Array) -> Array:
-    """1/2 KL(p || m) + 1/2 KL(q || m) with m = (p + q) / 2, in bits: (..., K) and (..., K) to (...), from 0 to 1."""
+    """Return 1/2 KL(p || m) + 1/2 KL(q || m) with m = (p + q) / 2, in bits, from 0 to 1.
+
+    Shapes: (..., K) and (..., K) to (...).
+    """
     middle = 0.5 * (one + other)
     bits: Array = 0.5 * (_relative_entropy(one, middle) + _relative_entropy(other, middle))
-    # Rounding may leave it below 0.
+    # Rounding may make it negative.
     return np.maximum(bits, 0)
 
 
@@ -35,7 +38,7 @@ def _relative_entropy(one: Array, other: Array) -> Array:
 
 
 def onto_simplex(points: Array) -> Array:
-    """Return the nearest distributions to the `points` (N, Tx), (N, Tx): from 0, rows sum to 1 (Duchi et al. 2008)."""
+    """Return the distributions nearest to the `points` (N, Tx), (N, Tx) (Duchi et al. 2008)."""
     ordered = -np.sort(-points, axis=1)
     surplus = (ordered.cumsum(axis=1) - 1) / np.arange(1, points.shape[1] + 1)
     kept = (ordered > surplus).sum(axis=1)
@@ -45,16 +48,16 @@ def onto_simplex(points: Array) -> Array:
 
 
 Settle = Callable[[Array], tuple[Array, Array]]
-"""Returns where moves to distributions (M, Tx) end, in their shape, and how high that is, (M,)."""
+"""Maps distributions (M, Tx) to where they end, in the same shape, and to the objective there, (M,)."""
 
 
 def climb(starts: Array, slope: Callable[[Array], Array], settle: Settle, steps: int) -> tuple[Array, Array]:
-    """Return the distributions (N, Tx) that projected gradient ascent reaches from `starts` (N, Tx), and their heights
-    (N,), never below those of the starts.
+    """Return the distributions (N, Tx) that projected gradient ascent reaches from `starts`, and their objectives (N,).
 
-    `slope` maps distributions (M, Tx) to directions (M, Tx); `settle` may pull a move back to where it is allowed, or
-    give it the height -inf. Each of the `steps` moves along its slope and onto the simplex, and tries that move and
-    shorter ones; a move that leads nowhere is shortened, one that is taken whole lengthened.
+    The objectives are never below those of the starts. `slope` maps distributions (M, Tx) to directions (M, Tx);
+    `settle` may move a point back into an allowed region, or give it the objective -inf. Each of the `steps` steps
+    tries the full projected move and shorter ones; the step length shrinks after a failed move and grows after a full
+    one.
     """
     points, heights = settle(starts)
     lengths, rows = np.full(len(starts), _FIRST), np.arange(len(starts))

@@ -1,4 +1,4 @@
-"""Which units stand for a vector where there is room for a few of them only."""
+"""Choose the few units that represent a vector in a figure."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from numpy.typing import NDArray
 from attnviz.trace import Seq2SeqTrace, Trace
 
 SQUARES = 8
-"""Units that stand for a vector, or for each direction of an annotation."""
+"""Number of units that represent a vector, or each direction of an annotation."""
 
 Units = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class DrawnUnits:
-    """Units (from 0) of each kind of vector, the same for all of a translation, in their order."""
+    """The displayed units (0-based, rising) of each kind of vector, the same for the whole translation."""
 
     annotation: Units
-    """Forward ones, then as many backward ones."""
+    """Forward units, then as many backward units."""
     context: Units
-    """The same, or only the forward ones where a context has no others."""
+    """The same as for annotations, or only the forward units for models without attention."""
     state: Units
     readout: Units
 
 
 def drawn_units(trace: Trace | Seq2SeqTrace) -> DrawnUnits:
-    """Return the units that differ most: of each direction from source piece to source piece, of states and readouts
-    from step to step."""
+    """Return the units with the largest variance over source pieces or steps."""
     hidden = trace.annotations.shape[1] // 2
     forward = most_varied(trace.annotations[:, :hidden])
     annotation = np.concatenate([forward, hidden + most_varied(trace.annotations[:, hidden:])])
@@ -39,7 +38,6 @@ def drawn_units(trace: Trace | Seq2SeqTrace) -> DrawnUnits:
 
 
 def most_varied(vectors: NDArray[np.floating], count: int = SQUARES) -> Units:
-    """Return the `count` units of largest variance over `vectors`, (R, n), in their order; all where there are fewer,
-    and of equals the first."""
+    """Return the `count` units with the largest variance over `vectors`, (R, n), rising; of equals the first."""
     spread = vectors.astype(np.float64).var(axis=0)
     return np.sort(np.argsort(-spread, kind="stable")[:count])

@@ -1,7 +1,7 @@
-"""How firm is the choice? How little of the attention would have to move for another piece to be written.
+"""Minimal change of the attention that makes the decoder write another piece.
 
-The distance is that of Jain & Wallace's question turned round: |alpha' - alpha|_1, from 0 to 2, which is twice the
-weight that moves. What is given is a change that does it, so that no firmness is larger; a smaller change may exist.
+The distance is |alpha' - alpha|_1, from 0 to 2: twice the weight that moves. The result is a change that was checked,
+so it is an upper bound; a smaller change may exist.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ Ids = NDArray[np.intp]
 
 _RIVALS, _VERTICES = 4, 2
 _GRID = (np.arange(1, 6) / 5) ** 1.5
-"""Shares of the weight that can move, at which a move is tried first."""
+"""Shares of the movable weight that are tried first."""
 _HALVINGS, _REFINEMENTS = 8, 2
 _CLEAR = 1e-4
-"""By how much a rival's logit must lead to count: more than single precision is off by."""
+"""Lead of a foil's logit that counts, above single-precision errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Firmness:
-    """For each of Ty steps, the smallest change found that has another piece written."""
+    """For each of Ty steps, the smallest change found that makes another piece the likeliest."""
 
     distances: Array
     """|alpha'_i - alpha_i|_1, (Ty,), from 0 to 2; inf where no change was found."""
     weights: Array
-    """alpha'_i, (Ty, Tx): that change; alpha_i where none was found."""
+    """alpha'_i, (Ty, Tx); alpha_i where no change was found."""
     first_ids: Ids
-    """The piece that the step's own weights make likeliest of those that can be written, (Ty,)."""
+    """Likeliest piece with the step's own weights, among those that can be written, (Ty,)."""
     second_ids: Ids
-    """The piece that alpha'_i makes likeliest, (Ty,); the same as the first where none was found."""
+    """Likeliest piece with alpha'_i, (Ty,); the same as the first where no change was found."""
 
 
 def firmness(trace: Trace, weights: Weights) -> Firmness:
-    """Return how firm the choice of every step is.
+    """Return the minimal change of every step.
 
-    Tried are moves of weight to one source piece, from those first that speak most for the choice: to the piece that
-    speaks most for each of the likeliest rivals, and to those which, looked at alone, lead to another piece soonest.
-    The shortest is refined twice by what speaks for the choice at its end. A number is an upper bound: its weights do
-    have another piece written. And inf says that none of these moves did it, not that none could. Raise AttnvizError
-    where the model has no attention or the weights are not its own.
+    Each move shifts weight to one source piece, from the pieces that support the choice most. Receivers are the pieces
+    that support each of the likeliest foils most, and the pieces which alone lead to another choice soonest. The
+    shortest move is refined twice with the gradient at its end. Distances are upper bounds: their weights do change the
+    choice. inf means that none of these moves did. Raise AttnvizError where the model has no attention or the weights
+    are another model's.
     """
     moves = _Moves(Readouts(trace, weights))
     distances, taken = moves.shortest(*moves.first_tries())
@@ -61,7 +61,7 @@ def firmness(trace: Trace, weights: Weights) -> Firmness:
 
 
 class _Moves:
-    """Moves of weight at all steps: S of them, C moves each."""
+    """Moves of attention weight at all S steps, C moves each."""
 
     def __init__(self, readouts: Readouts) -> None:
         self.readouts = readouts
@@ -71,11 +71,13 @@ class _Moves:
         )
         order = np.argsort(-logits[:, EOS:], axis=1)[:, : _RIVALS + 1] + EOS
         self.first, self.rivals = order[:, 0], order[:, 1:]
-        """(S,) and (S, at most _RIVALS)."""
+        """Ids of the likeliest piece, (S,), and of its foils, (S, at most _RIVALS)."""
 
     def leads(self, looks: Array) -> tuple[Array, Ids]:
-        """Return by how much the best rival leads the first piece after each of the `looks` (S, C, Tx), and its id:
-        (S, C) both."""
+        """Return the lead of the best foil over the first piece for each of the `looks` (S, C, Tx), and the foil's id.
+
+        Both are (S, C); leads are differences of logits.
+        """
         leads, ids = np.empty(looks.shape[:2]), np.empty(looks.shape[:2], dtype=np.intp)
         for steps in self.readouts.blocks(looks.shape[1]):
             logits = self.readouts.rough_logits(steps, looks[steps])
@@ -87,11 +89,11 @@ class _Moves:
         return leads, ids
 
     def first_tries(self) -> tuple[Ids, Array]:
-        """Return receivers (S, C) and slopes (S, C, Tx): see `shortest`."""
+        """Return receivers (S, C) and slopes (S, C, Tx) for `shortest`."""
         real, count = self.real, self.real.shape[1]
         alone, ids = self.leads(np.broadcast_to(np.eye(count), (len(real), count, count)))
         now, _ = self.leads(real[:, None])
-        # How far it is to each vertex's crossing, if the lead grew evenly on the way.
+        # Distance to the crossing on the way to each vertex, if the lead grew linearly.
         way = np.where(alone > _CLEAR, now / np.minimum(now - alone, -_CLEAR) * (1 - real), np.inf)
         vertices = np.argsort(way, axis=1)[:, :_VERTICES]
         rivals = np.concatenate([self.rivals, np.take_along_axis(ids, vertices, axis=1)], axis=1)
@@ -100,17 +102,16 @@ class _Moves:
         return np.concatenate([by_slope, vertices], axis=1), slopes
 
     def again(self, taken: Array) -> tuple[Ids, Array]:
-        """Return receivers (S, 1) and slopes (S, 1, Tx) by what holds at the looks `taken` (S, Tx)."""
+        """Return receivers (S, 1) and slopes (S, 1, Tx) from the gradient at the distributions `taken` (S, Tx)."""
         _, ids = self.leads(taken[:, None])
         slopes = self._slopes(taken[:, None], ids)
         return slopes.argmax(axis=2), slopes
 
     def shortest(self, receivers: Ids, slopes: Array) -> tuple[Array, Array]:
-        """Return the shortest of the moves that lead to another piece, |alpha' - alpha|_1 (S,) and alpha' (S, Tx); inf
-        and alpha where none does.
+        """Return the shortest moves that lead to another piece: |alpha' - alpha|_1 (S,) and alpha' (S, Tx).
 
-        Each of the moves gives weight to one of the `receivers` (S, C), from the others in the order of `slopes`
-        (S, C, Tx), least first.
+        Each move gives weight to one of the `receivers` (S, C), from the others in the order of `slopes` (S, C, Tx),
+        smallest first. Where no move does, return inf and alpha.
         """
         real = np.broadcast_to(self.real[:, None], slopes.shape)
         giving = _without(real, receivers)
@@ -136,19 +137,19 @@ class _Moves:
             beyond = self.leads(moved(middle))[0] > _CLEAR
             outside, inside = np.where(beyond, middle, outside), np.where(beyond, inside, middle)
         does = np.isfinite(outside)
-        # A receiver that has all of the weight already gets none.
+        # A receiver that already has all the weight gains none.
         lengths = np.multiply(2 * outside, room, out=np.full(room.shape, np.inf), where=does)
         rows, best = np.arange(len(room)), lengths.argmin(axis=1)
         return lengths[rows, best], moved(np.where(does, outside, 0))[rows, best]
 
     def _slopes(self, looks: Array, rivals: Ids) -> Array:
-        """Return how the leads of the `rivals` (S, C) change with the `looks` (S, C, Tx), in their shape."""
+        """Return the gradients of the foils' leads (S, C) by the `looks` (S, C, Tx), in their shape."""
         rows = self.readouts.output_rows(rivals) - self.readouts.output_rows(self.first)[:, None]
         return self.readouts.gradient(slice(None), looks, rows)
 
 
 def _without(looks: Array, receivers: Ids) -> Array:
-    """Return the `looks` (S, C, Tx) with 0 for the `receivers` (S, C), in their shape."""
+    """Return the `looks` (S, C, Tx) with 0 at the `receivers` (S, C)."""
     left = looks.copy()
     np.put_along_axis(left, receivers[..., None], 0, axis=2)
     return left

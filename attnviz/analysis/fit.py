@@ -1,4 +1,4 @@
-"""Whether the weights at hand can be those of the model that made a trace: the same kind of attention and sizes."""
+"""Check that weights have the shapes of the model that made a trace."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ _ATTENTION = "decoder.attention."
 
 
 class MisfitError(AttnvizError):
-    """Trace and weights belong to models of different kinds or sizes, or the trace's arrays to different sentences."""
+    """Trace and weights are of models of different kinds or sizes, or the trace's arrays do not fit its pieces."""
 
 
 def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise MisfitError unless `weights`, by their names in model.safetensors, have the shapes that the model of
-    `trace` has, and the trace's own arrays fit its pieces."""
+    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `trace` have the expected shapes."""
     try:
         check_shapes(trace)
     except (ValueError, KeyError, IndexError) as error:
@@ -43,8 +42,7 @@ def check_model(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
 def check_weight_shapes(
     trace: Computation, weights: Mapping[str, NDArray[Any]], expected: Mapping[str, tuple[int, ...]]
 ) -> None:
-    """Raise MisfitError, which names the first that is odd, unless `weights` are those `expected` and have their
-    shapes."""
+    """Raise MisfitError, naming the first odd one, unless `weights` have exactly the `expected` names and shapes."""
     odd = sorted(set(expected) ^ set(weights))
     odd += [name for name, shape in expected.items() if name in weights and np.shape(weights[name]) != shape]
     if odd:
@@ -52,7 +50,7 @@ def check_weight_shapes(
 
 
 def misfit(trace: Computation, what: object) -> str:
-    """Return the sentence that says a record does not fit the weights, and `what` of it."""
+    """Return the message that a trace does not fit the weights, with the reason `what`."""
     return gettext("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=what)
 
 

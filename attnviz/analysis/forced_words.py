@@ -1,4 +1,4 @@
-"""Several models led through one translation: how likely each found every word of it, and where they part."""
+"""Several models forced through one translation: how likely each finds every word."""
 
 from __future__ import annotations
 
@@ -17,30 +17,29 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ForcedWords:
-    """M models on the W words of one translation, `</s>` last."""
+    """Probabilities by M models of the W words of one translation, `</s>` last."""
 
     words: tuple[str, ...]
     models: tuple[str, ...]
     attentions: tuple[str, ...]
-    """The kind of each model's attention: "additive", "general" or "none"."""
+    """Each model's kind of attention: "additive", "general" or "none"."""
     log_probabilities: Array
-    """log p of each word in nats, given the words before it: of a word of several pieces their sum, (M, W)."""
+    """log p of each word given the words before it, summed over its pieces, in nats, (M, W)."""
 
     @property
     def fixed(self) -> int | None:
-        """The first model without attention, by its place; None where there is none."""
+        """Index of the first model without attention; None where there is none."""
         return self.attentions.index("none") if "none" in self.attentions else None
 
     def lag(self, behind: int, ahead: int) -> Array:
-        """Return by how much model `ahead` finds each word likelier than model `behind`, in nats: (W,)."""
+        """Return the log probability of each word by model `ahead` minus that by model `behind`, in nats, (W,)."""
         return np.asarray(self.log_probabilities[ahead] - self.log_probabilities[behind])
 
 
 def forced_words(traces: Sequence[Trace]) -> ForcedWords:
-    """Return the words of the translation that all `traces` were led through, with what each made of them.
+    """Return the words of the translation that all `traces` were forced to write, with their probabilities.
 
-    Raise ValueError where there are none, and AttnvizError where they are not of one sentence and translation, or cut
-    it into other words.
+    Raise ValueError without traces, and AttnvizError where sentence, translation or words differ.
     """
     if not traces:
         raise ValueError("no translation is given")

@@ -1,4 +1,4 @@
-"""Links that people drew between the words of one pair, and what those of an alignment have to do with them."""
+"""Gold links of one sentence pair, and the errors of an alignment against them."""
 
 from __future__ import annotations
 
@@ -18,69 +18,66 @@ from attnviz.languages import gettext
 from attnviz.trace import Aligned, Attention, Words
 
 MOST_LINKS = 600
-"""That can be given for a pair: they stand in the address of the page."""
+"""Largest number of links of a pair, since they are stored in the page's URL."""
 
 
 @dataclass(frozen=True)
 class GoldLinks:
-    """Links that people drew between the words of a pair as it is shown, `</s>` left out, both counted from 0."""
+    """Gold links between the words of a pair, `</s>` excluded, both 0-based."""
 
     sure: frozenset[Link] = frozenset()
     possible: frozenset[Link] = frozenset()
-    """Those that are only possible; the sure ones are not repeated here."""
+    """Links that are only possible; sure links are not repeated here."""
 
     def __bool__(self) -> bool:
-        """Return whether there are any."""
+        """Return whether there are any links."""
         return bool(self.sure or self.possible)
 
     def text(self) -> str:
-        """Return them as people write them, `0-0 1?2`, in the order of the target words."""
+        """Return the links as text, `0-0 1?2`, sorted by target word."""
         drawn = [*((i, j, "-") for j, i in self.sure), *((i, j, "?") for j, i in self.possible)]
         return " ".join(f"{j}{mark}{i}" for i, j, mark in sorted(drawn))
 
 
 @dataclass(frozen=True)
 class LinkErrors:
-    """The links of an alignment against those that people drew."""
+    """The links of an alignment compared with gold links; links are sorted by target word."""
 
     found: tuple[Link, ...]
-    """A link for each target word, to the source word of its largest share."""
+    """For each target word, the link to the source word with its largest share."""
     missed: tuple[Link, ...]
-    """Sure links that are not among those found, in the order of the target words, as all are here."""
+    """Sure links that were not found."""
     false: tuple[Link, ...]
-    """Links found that are not even possible."""
+    """Found links that are not even possible."""
     rate: ErrorRate | None
-    """Of the links found; None where there is nothing to compare."""
+    """Error rate of the found links; None where there is nothing to compare."""
     mutual: ErrorRate | None
-    """Of those among them that are the largest share of their source word too."""
+    """Error rate of the found links that are also the largest share of their source word."""
 
 
 def counted_words(words: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the source and the target words that links count: all but `</s>`."""
+    """Return the source and target words that links may join: all except `</s>`."""
     source, target = (side[:-1] if side[-1] == "</s>" else side for side in (words.source, words.target))
     return source, target
 
 
 def words_mark(source: Sequence[str], target: Sequence[str]) -> str:
-    """Return what tells the words that links count from those of another pair: twelve letters and digits, of which the
-    first six are those of the source."""
+    """Return a digest of the words that links may join: twelve hexadecimal digits, the first six of the source."""
     texts = (json.dumps(list(side)) for side in (source, target))
     return "".join(hashlib.sha256(text.encode("utf-8")).hexdigest()[:6] for text in texts)
 
 
 def read_links(text: str, words: Words) -> GoldLinks:
-    """Return the links in a text, `i-j` sure and `i?j` or `ipj` only possible, between `words`.
+    """Return the links in a text between `words`: `i-j` sure, `i?j` or `ipj` only possible.
 
-    Raise AttnvizError, saying which, where one is no link or is of a word that there is not, and where they are too
-    many.
+    Raise AttnvizError, naming it, where a link is malformed or out of range, and where there are too many.
     """
     sure, possible = read_gold_links(text)
     return within(GoldLinks(sure, possible - sure), words)
 
 
 def within(gold: GoldLinks, words: Words) -> GoldLinks:
-    """Return the links; raise AttnvizError, saying which, where one is of no word of the pair, and where they are too
-    many."""
+    """Return the links; raise AttnvizError where one is out of range of the words, or there are too many."""
     drawn = gold.sure | gold.possible
     if len(drawn) > MOST_LINKS:
         raise AttnvizError(
@@ -109,7 +106,7 @@ def within(gold: GoldLinks, words: Words) -> GoldLinks:
 
 
 def carried(trace: Aligned) -> GoldLinks:
-    """Return the links that a record carries itself: those of an `Attention`; links of `</s>` are of no word."""
+    """Return the gold links stored in a record, which only an `Attention` has; links of `</s>` are dropped."""
     if not isinstance(trace, Attention):
         return GoldLinks()
     source, target = map(len, counted_words(trace.words()))
@@ -120,11 +117,10 @@ def carried(trace: Aligned) -> GoldLinks:
 
 
 def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | None = None) -> LinkErrors:
-    """Return what the links of `words` have to do with `gold`, which must be `within` them; `shares`, (N, M), target by
-    source words, stand in the place of the alignment: those after the word, say.
+    """Return the errors of the links of `words` against `gold`, whose links must be `within` the words.
 
-    The rule is that of `attnviz evaluate`: `</s>` left aside, each target word is linked to the source word of its
-    largest share.
+    As in `attnviz evaluate`, each target word except `</s>` is linked to the source word of its largest share.
+    `shares`, (N, M), target by source words, replace the alignment, for posterior attention.
     """
     source, target = map(len, counted_words(words))
     between = np.asarray(words.alignment if shares is None else shares, dtype=np.float64)[:target, :source]

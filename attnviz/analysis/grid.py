@@ -1,5 +1,4 @@
-"""Rows and columns of an alignment, word by word or piece by piece, before or after the word: what heatmaps, tables and
-TikZ all draw."""
+"""Rows and columns of an alignment, by words or pieces, before or after the word: the data of heatmaps and tables."""
 
 from __future__ import annotations
 
@@ -18,43 +17,44 @@ from attnviz.trace.looks import Looks
 
 By = Literal["words", "pieces"]
 Face = Literal["before", "after", "difference"]
-"""Of an alignment: alpha, chosen before the word is known; its posterior once it is; the posterior less alpha."""
+"""Which values are displayed: alpha, the posterior once the word is known, or posterior minus alpha."""
 FACES: tuple[Face, ...] = get_args(Face)
 
 _ENDS = (0.1, 0.2, 0.4, 0.6, 0.8)
-"""Of the scale of a difference, where none is larger; else 1."""
+"""Ends of a difference's colour scale for small differences; larger ones use 1."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What the heatmap draws: names of the columns and rows, the numbers of its cells, and the step of each row."""
+    """The data of a heatmap: names of columns and rows, cell values, and the steps of each row."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     alpha: NDArray[np.float32]
-    """(rows, columns), exact, whatever face is shown."""
+    """alpha, (rows, columns), unrounded, whatever face is displayed."""
     face: Face
     shown: NDArray[np.floating]
-    """The numbers of the face, (rows, columns): alpha, the posterior in [0, 1], or their difference in [-1, 1]."""
+    """Displayed values, (rows, columns): alpha or the posterior in [0, 1], or their difference in [-1, 1]."""
     steps: tuple[tuple[int, ...], ...]
     """For each row, the 0-based decoder steps that wrote it."""
     pieces: tuple[tuple[int, ...], ...]
     """For each column, its 0-based source pieces."""
     covered: NDArray[np.float64]
-    """Of what is shown, the sum of each column over all rows, those not drawn included: (columns,)."""
+    """Sum of each displayed column over all rows, including rows that are not drawn, (columns,)."""
     entropies: NDArray[np.float64]
-    """H_i in bits of each row of what is shown, that of its pieces; for a word of several the mean. For the
-    difference it is that of the posterior less that of alpha."""
+    """H_i of the pieces of each displayed row, in bits; for a word the mean over its pieces.
+
+    For the difference, the entropy of the posterior minus that of alpha.
+    """
 
     @property
     def after(self) -> NDArray[np.floating]:
-        """The posterior, (rows, columns), where a face that needs it is shown; else alpha."""
+        """The posterior, (rows, columns), where the face needs it; else alpha."""
         return self.alpha + self.shown if self.face == "difference" else self.shown
 
     @property
     def range(self) -> tuple[float, float]:
-        """The ends of the scale: 0 and 1, and for the difference a round number on both sides, so that small ones are
-        seen."""
+        """Ends of the colour scale: 0 and 1, or for differences a symmetric round number near the largest."""
         if self.face != "difference":
             return 0, 1
         end = scale_end(float(np.abs(self.shown).max()))
@@ -62,8 +62,7 @@ class Grid:
 
 
 def scale_end(largest: float) -> float:
-    """Return where the scale of differences ends of which none is larger: a round number, so that small ones are
-    seen."""
+    """Return the end of the colour scale for differences up to `largest`: a round number."""
     return next((end for end in _ENDS if end >= largest), 1.0)
 
 
@@ -75,11 +74,11 @@ def grid(
     posterior: NDArray[np.float64] | None = None,
     weights: FloatArray | None = None,
 ) -> Grid:
-    """Return the rows and columns to draw, word by word or piece by piece; `end=False` leaves out `</s>` on both axes.
+    """Return the rows and columns to draw, by words or by pieces; `end=False` leaves out `</s>` on both axes.
 
-    `posterior`, (Ty, Tx), is what `analysis.posterior` returns; every face but "before" needs it. `weights`, (Ty, Tx),
-    stand in the alignment's place: those of one head of a transformer, say. Raise AttnvizError where a posterior is
-    lacking, and ValueError unless `by` and `face` are of their kinds.
+    `posterior`, (Ty, Tx), from `analysis.posterior`, is needed for every face except "before". `weights`, (Ty, Tx),
+    replace the alignment, such as those of one head of a transformer. Raise AttnvizError where a posterior is missing,
+    and ValueError for an unknown `by` or `face`.
     """
     chosen = trace.alignment if weights is None else weights
     numbers = _numbers(trace, chosen, face, posterior)
@@ -119,7 +118,7 @@ def grid(
 def _numbers(
     trace: Looks, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
 ) -> NDArray[np.floating]:
-    """Return what the cells of pieces show, (Ty, Tx); raise as `grid` does."""
+    """Return the values of the cells of pieces, (Ty, Tx); raise as `grid` does."""
     if face not in FACES:
         raise ValueError(f"face must be one of {', '.join(FACES)}, not {face!r}")
     if face == "before":
@@ -137,12 +136,12 @@ def _numbers(
 
 
 def rows_of_steps(cells: Grid, count: int) -> list[int | None]:
-    """Return the row that each of `count` steps wrote, or None where it is not drawn."""
+    """Return the row that each of `count` steps wrote; None where it is not drawn."""
     return places_of_pieces(cells.steps, count)
 
 
 def places_of_pieces(groups: tuple[tuple[int, ...], ...], count: int) -> list[int | None]:
-    """Return the row (or column) that each of `count` pieces is in, or None where that is not drawn."""
+    """Return the row or column of each of `count` pieces; None where it is not drawn."""
     places: list[int | None] = [None] * count
     for place, group in enumerate(groups):
         for piece in group:

@@ -1,4 +1,4 @@
-"""One head of a transformer opened up, of any of its three attentions: all that its looks came from and led to."""
+"""One head of one of a transformer's three attentions: its numbers, and its matrix as a displayable alignment."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from attnviz.trace.looks import words_of
 from attnviz.trace.parts import Words
 
 BLOCKS = ("attention", "cross", "feedforward")
-"""The blocks of a layer of the decoder, in their order; the encoder's have no cross-attention."""
+"""Blocks of a decoder layer, in order; an encoder layer has no cross-attention."""
 Kind = Literal["encoder", "decoder", "cross"]
-"""Who asks whom: the source itself, the target itself, the target the source."""
+"""Encoder self-attention, decoder self-attention, or cross-attention."""
 _BLOCK: Mapping[Kind, tuple[int, int]] = {"encoder": (2, 0), "decoder": (3, 0), "cross": (3, 1)}
-"""Of each kind, how many blocks a layer has, and which of them it is."""
+"""For each kind, the number of blocks of a layer, and the index of the attention block."""
 
 
 @dataclass(frozen=True, eq=False)
 class OpenHead:
-    """A head, seen as a translation is: its rows ask, its columns are asked."""
+    """One head as a displayable alignment: rows are queries, columns are keys."""
 
     translated: ClassVar[bool] = True
     recurrent: ClassVar[bool] = False
@@ -32,9 +32,9 @@ class OpenHead:
     has_heads: ClassVar[bool] = True
 
     trace: TransformerTrace
-    """The record it is of."""
+    """The trace that the head belongs to."""
     layer: int
-    """0-based, as is the head."""
+    """0-based layer."""
     head: int
     kind: Kind = "cross"
 
@@ -44,129 +44,128 @@ class OpenHead:
 
     @property
     def queries(self) -> FloatArray:
-        """q_i, (asking, d/H)."""
+        """q_i, (queries, d/H)."""
         return self._own("queries")
 
     @property
     def keys(self) -> FloatArray:
-        """k_j, (asked, d/H)."""
+        """k_j, (keys, d/H)."""
         return self._own("keys")
 
     @property
     def values(self) -> FloatArray:
-        """v_j, (asked, d/H)."""
+        """v_j, (keys, d/H)."""
         return self._own("values")
 
     @property
     def scores(self) -> FloatArray:
-        """s_ij = q_i . k_j / sqrt(d/H), (asking, asked); -inf for what a step of the decoder does not see."""
+        """s_ij = q_i . k_j / sqrt(d/H), (queries, keys); -inf where the causal mask applies."""
         return self._own("scores")
 
     @property
     def finite_scores(self) -> FloatArray:
-        """The same, with nan for -inf, which has no bar."""
+        """The scores with nan in place of -inf, which has no bar."""
         return np.where(np.isfinite(self.scores), self.scores, np.float32(np.nan))
 
     @property
     def weights(self) -> FloatArray:
-        """alpha_ij = softmax_j(s_ij), (asking, asked), rows sum to 1."""
+        """alpha_ij = softmax_j(s_ij), (queries, keys); rows sum to 1."""
         return self._own("weights")
 
     @property
     def outputs(self) -> FloatArray:
-        """z_i = sum_j alpha_ij v_j, (asking, d/H): what the head found."""
+        """z_i = sum_j alpha_ij v_j, the output of the head, (queries, d/H)."""
         return self.weights @ self.values
 
     @property
     def block(self) -> int:
-        """The 0-based block that the head is in, of the encoder or of the decoder."""
+        """0-based block of the head, within the encoder or decoder."""
         each, place = _BLOCK[self.kind]
         return each * self.layer + place
 
     @property
     def streams(self) -> FloatArray:
-        """The residual stream it adds to, before the first and after every block, (blocks + 1, asking, d)."""
+        """The residual stream that the head adds to, (blocks + 1, queries, d): first, and after every block."""
         return self.trace.encoder_streams if self.kind == "encoder" else self.trace.decoder_streams
 
     @property
     def added(self) -> FloatArray:
-        """What each block added to the stream, (blocks, asking, d)."""
+        """What each block adds to the stream, (blocks, queries, d)."""
         return np.diff(self.streams, axis=0)
 
     @property
     def blocks(self) -> tuple[str, ...]:
-        """The blocks of a layer of the side that asks, of `BLOCKS`."""
+        """Names of the blocks of a layer on the querying side, from `BLOCKS`."""
         return tuple(name for name in BLOCKS if name != "cross") if self.kind == "encoder" else BLOCKS
 
     def seen(self, row: int) -> int:
-        """Return how many of those that are asked a 0-based row may look at: a step of the decoder sees none that comes
-        after it."""
+        """Return how many keys a 0-based row may attend to: decoder self-attention is causal."""
         return row + 1 if self.kind == "decoder" else len(self.source_pieces)
 
     @property
     def name(self) -> str:
-        """What it is called in addresses and file names, counted from 1: "cross.2.3" is head 3 of layer 2."""
+        """Name in URLs and files, counted from 1: "cross.2.3" is head 3 of layer 2."""
         return f"{self.kind}.{self.layer + 1}.{self.head + 1}"
 
-    # What follows is what pictures of an alignment need: see `trace.looks.Looks`.
+    # The rest implements the protocol `trace.looks.Looks`, which figures need.
 
     @property
     def alignment(self) -> FloatArray:
-        """The weights."""
+        """The attention weights, (queries, keys)."""
         return self.weights
 
     @property
     def target_pieces(self) -> tuple[str, ...]:
-        """Those that ask; of the decoder those that its steps write."""
+        """Query pieces; in the decoder those that its steps write."""
         return self.trace.source_pieces if self.kind == "encoder" else self.trace.target_pieces
 
     @property
     def source_pieces(self) -> tuple[str, ...]:
-        """Those that are asked. The decoder asks what it has read: `<s>`, and every piece but the last."""
+        """Key pieces; in decoder self-attention the inputs: `<s>` and every piece except the last."""
         return self.trace.previous_pieces if self.kind == "decoder" else self.trace.source_pieces
 
     @property
     def source_surfaces(self) -> tuple[str, ...]:
-        """Those that are asked, as they were typed."""
+        """Key pieces as they were typed."""
         return self.source_pieces if self.kind == "decoder" else self.trace.source_surfaces
 
     @property
     def target_ids(self) -> tuple[int, ...]:
-        """The ids of those that ask."""
+        """Ids of the query pieces."""
         return self.trace.source_ids if self.kind == "encoder" else self.trace.target_ids
 
     @property
     def vocabulary_size(self) -> int:
-        """Pieces that the model knows."""
+        """Number of pieces of the model's vocabulary."""
         return int(self.config["vocabulary_size"])
 
     @property
     def source_text(self) -> str:
-        """The sentence that was translated, as typed."""
+        """The source sentence as typed."""
         return self.trace.source_text
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """The config of the model that made the record."""
+        """Config of the model."""
         return self.trace.config
 
     @property
     def model(self) -> str:
-        """The model that made the record."""
+        """Name of the model."""
         return self.trace.model
 
     @property
     def attends(self) -> bool:
-        """True."""
+        """True: a head is an attention matrix."""
         return True
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells it from other heads, and from those of other translations."""
+        """Identifies the head of this translation."""
         return f"{self.trace.fingerprint}-{self.name}"
 
     def words(self) -> Words:
-        """Return the merged view."""
+        """Return the alignment by words."""
         return self._words
 
     @cached_property
@@ -175,9 +174,11 @@ class OpenHead:
 
 
 def open_head(seen: TransformerTrace | OpenHead) -> OpenHead:
-    """Return the head of the cross-attention that a record is seen by or, where it is seen by the mean of several, the
-    one of these that is nearest to it: of the least total variation, mean over all steps. Its record is then seen by it
-    alone. A head that is open already stays as it is."""
+    """Return the selected head of a trace; where several are averaged, the one nearest to their mean.
+
+    Nearest is by total variation, averaged over the steps. The trace of the returned head selects it. An `OpenHead` is
+    returned unchanged.
+    """
     if isinstance(seen, OpenHead):
         return seen
     layer, head = seen.nearest_head
@@ -185,7 +186,7 @@ def open_head(seen: TransformerTrace | OpenHead) -> OpenHead:
 
 
 def named_head(trace: TransformerTrace, name: str) -> OpenHead | None:
-    """Return the head of `trace` that is called `name`, as "cross.2.3"; None where there is none such."""
+    """Return the head of `trace` with this `name`, such as "cross.2.3"; None where there is none."""
     found = {one.name: one for kind in _BLOCK for one in heads_of(trace, kind)}
     return found.get(name)
 
@@ -197,13 +198,15 @@ def heads_of(trace: TransformerTrace, kind: Kind) -> list[OpenHead]:
 
 
 def words_of_looks(trace: TransformerTrace, step: int) -> FloatArray:
-    """Return how much each head of the cross-attention looks at each source word at 0-based `step`, the sum over the
-    pieces of a word: (L, H, source words), rows sum to 1."""
+    """Return the attention of each cross-attention head to each source word at 0-based `step`, (L, H, source words).
+
+    Weights of a word's pieces are summed; rows sum to 1.
+    """
     looks = trace.cross_weights[:, :, step]
     return np.stack([looks[..., list(group)].sum(axis=-1) for group in trace.words().source_groups], axis=-1)
 
 
 def strongest_words(trace: TransformerTrace, step: int) -> NDArray[np.intp]:
-    """Return the 0-based source word that each head looks at most at 0-based `step`, (L, H)."""
+    """Return the 0-based source word with the most attention of each head at 0-based `step`, (L, H)."""
     found: NDArray[np.intp] = words_of_looks(trace, step).argmax(axis=-1)
     return found

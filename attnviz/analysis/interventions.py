@@ -1,4 +1,4 @@
-"""Interventions on the attention once more, in NumPy float64, for the recomputation."""
+"""Apply interventions on the attention in NumPy float64, for the recomputation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 def changed_energies(energies: Array, interventions: Iterable[AttentionIntervention]) -> Array:
-    """Return what the softmax is taken of instead of `energies` (Tx,) when these act in their order, (Tx,)."""
+    """Return the energies (Tx,) after the interventions, applied in order."""
     for one in interventions:
         match one:
             case ReplaceWeights(weights=row):

@@ -1,7 +1,7 @@
-"""What attention has learnt by a moment of training: shares of alpha on links that people drew, by the words they join.
+"""Measure what attention has learnt at a moment of training: weights on gold links, by the class of their words.
 
-Only links that are sure and that neither word shares with another count: then one row and one cell say all there is to
-say of a word. Rows and columns are words, `</s>` left out, so that a row may sum to less than 1.
+Only sure links that share neither word with another link count: one row and one cell then describe a word. Rows and
+columns are words without `</s>`, so that a row may sum to less than 1.
 """
 
 from __future__ import annotations
@@ -17,50 +17,49 @@ from numpy.typing import NDArray
 from attnviz.analysis.word_classes import is_article, is_content, is_mark, precedes_noun
 
 Link = tuple[int, int]
-"""0-based (source word, target word)."""
+"""A link (source word, target word), 0-based."""
 Alignment = NDArray[np.float64]
-"""(target words, source words)."""
+"""Attention by words, (target words, source words)."""
 
 CLASSES = ("marks", "content", "nouns", "articles", "exchanged")
-"""Kinds of links."""
+"""Classes of links."""
 
 
 class Gold(Protocol):
-    """A sentence pair with its links."""
+    """A sentence pair with gold links."""
 
     @property
     def source(self) -> tuple[str, ...]:
-        """Its source words."""
+        """The source words."""
 
     @property
     def target(self) -> tuple[str, ...]:
-        """Its target words."""
+        """The target words."""
 
     @property
     def sure(self) -> Collection[Link]:
-        """The links that are sure."""
+        """The sure links."""
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """What was found of one measure."""
+    """Value of one measure."""
 
     value: float
     count: int
-    """Links, pairs of neighbours or sentences that it is the mean of."""
+    """Number of links, pairs of neighbours or sentences that it averages over."""
 
 
 def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, Learnt]:
-    """Return, for the alignment of each pair of `gold`:
+    """Return the measures of the alignments of the sentence pairs `gold`.
 
-    - `marks`, `content`, `nouns`, `articles`, `exchanged`: the mean of alpha_ij over the links of that class
+    - `marks`, `content`, `nouns`, `articles`, `exchanged`: mean of alpha_ij over the links of the class
       (`link_classes`), in [0, 1];
-    - `order`: the share of `exchanged_neighbours` of which each word looks more at its own partner than at the other's,
+    - `order`: share of `exchanged_neighbours` in which each word attends more to its own partner than to the other's,
       in [0, 1];
-    - `diagonal`: the mean of `diagonality` over the sentences, 0 where all look everywhere alike, 1 where all look
-      along the diagonal.
+    - `diagonal`: mean `diagonality` of the sentences, 0 for uniform attention, 1 for attention along the diagonal.
 
-    A measure that has no link or sentence to be the mean of is left out.
+    A measure without a link or sentence to average over is missing.
     """
     found: dict[str, list[float]] = {}
     for pair, alignment in zip(gold, alignments, strict=True):
@@ -75,8 +74,11 @@ def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, L
 
 
 def untaught(gold: Sequence[Gold]) -> dict[str, dict[str, float]]:
-    """Return what each measure of `learnt` is for looks that nobody had to learn, `alike` and `diagonal`, and for the
-    `links` themselves: a row of each target word that has sure links, alike on these."""
+    """Return the baselines of each measure of `learnt`: attention that needs no training, and the gold links.
+
+    These are `alike` (uniform), `diagonal`, and `links`, which gives each target word uniform weights on its sure
+    links.
+    """
     looks: Mapping[str, Callable[[Gold], Alignment]] = {
         "alike": everywhere_alike,
         "diagonal": along_the_diagonal,
@@ -90,14 +92,16 @@ def untaught(gold: Sequence[Gold]) -> dict[str, dict[str, float]]:
 
 
 def single_links(pair: Gold) -> set[Link]:
-    """Return the sure links of which neither word has another."""
+    """Return the sure links whose words have no other sure link."""
     sources, targets = Counter(j for j, _ in pair.sure), Counter(i for _, i in pair.sure)
     return {(j, i) for j, i in pair.sure if sources[j] == targets[i] == 1}
 
 
 def exchanged_neighbours(pair: Gold) -> list[Link]:
-    """Return (i, j) where target words i and i + 1 have single links to source words j + 1 and j: neighbours that have
-    changed places, as most adjectives and nouns do between English and French."""
+    """Return (i, j) where target words i and i + 1 have single links to source words j + 1 and j.
+
+    Such neighbours have changed places, as most adjectives and nouns do between English and French.
+    """
     single = single_links(pair)
     return sorted((i, j - 1) for j, i in single if (j - 1, i + 1) in single)
 
@@ -105,9 +109,9 @@ def exchanged_neighbours(pair: Gold) -> list[Link]:
 def link_classes(pair: Gold) -> dict[str, set[Link]]:
     """Return the single links of each class.
 
-    `exchanged` are those of `exchanged_neighbours`; of the others `marks` join two marks, `articles` two articles, and
-    `content` two content words (`analysis.word_classes`). What is left is in no class. `nouns` are those of `content`
-    that `join_nouns`; the other classes have no link in common.
+    `exchanged` are those of `exchanged_neighbours`. Of the others, `marks` join two punctuation marks, `articles` two
+    articles, and `content` two content words (`analysis.word_classes`); the rest has no class. These classes are
+    disjoint. `nouns` are the links in `content` that `join_nouns`.
     """
     exchanged = {link for i, j in exchanged_neighbours(pair) for link in ((j + 1, i), (j, i + 1))}
     classes: dict[str, set[Link]] = {name: set() for name in CLASSES} | {"exchanged": exchanged}
@@ -124,15 +128,21 @@ def link_classes(pair: Gold) -> dict[str, set[Link]]:
 
 
 def join_nouns(pair: Gold, j: int, i: int) -> bool:
-    """Return whether content words j and i, 0-based, are nouns as far as that shows without a tagger: each follows an
-    article at once, and the French one is none of those that stand between article and noun. Most nouns are missed."""
+    """Return whether content words j and i, 0-based, are nouns by a rule that needs no tagger.
+
+    Each directly follows an article, and the French word is no adjective that may precede a noun. Most nouns are
+    missed.
+    """
     after = j > 0 and i > 0 and is_article(pair.source[j - 1], "source") and is_article(pair.target[i - 1], "target")
     return after and not precedes_noun(pair.target[i])
 
 
 def diagonality(alignment: Alignment) -> float:
-    """Return 1 - d / d_alike, where d = mean_i sum_j alpha_ij |(j + 1/2) / J - (i + 1/2) / I|, rows scaled to sum to 1,
-    and d_alike is that of rows everywhere alike: at most 1, and 0 for such rows; both sides have at least two words."""
+    """Return 1 - d / d_alike, at most 1, and 0 for uniform rows; both sides have at least two words.
+
+    d = mean_i sum_j alpha_ij |(j + 1/2) / J - (i + 1/2) / I| with rows scaled to sum to 1, and d_alike is d of uniform
+    rows.
+    """
     rows, columns = alignment.shape
     across, down = (np.arange(columns) + 0.5) / columns, (np.arange(rows) + 0.5) / rows
     apart = np.abs(across - down[:, None])
@@ -142,12 +152,12 @@ def diagonality(alignment: Alignment) -> float:
 
 
 def everywhere_alike(pair: Gold) -> Alignment:
-    """Return the look that has 1/J for each of J source words."""
+    """Return uniform attention: 1/J for each of J source words."""
     return np.full((len(pair.target), len(pair.source)), 1 / len(pair.source))
 
 
 def along_the_diagonal(pair: Gold) -> Alignment:
-    """Return the look of each target word at the source word that lies as far along its sentence."""
+    """Return attention of each target word to the source word at the same relative position."""
     rows, columns = len(pair.target), len(pair.source)
     places = ((np.arange(rows) + 0.5) * columns / rows).astype(int)
     look: Alignment = np.eye(columns)[places]
@@ -155,7 +165,7 @@ def along_the_diagonal(pair: Gold) -> Alignment:
 
 
 def on_the_links(pair: Gold) -> Alignment:
-    """Return the look of each target word at its sure links, alike; a word without one looks everywhere alike."""
+    """Return uniform attention of each target word to its sure links; words without links have uniform attention."""
     marked = np.zeros((len(pair.target), len(pair.source)))
     for j, i in pair.sure:
         marked[i, j] = 1
@@ -165,8 +175,10 @@ def on_the_links(pair: Gold) -> Alignment:
 
 
 def half_way(curve: Sequence[tuple[int, float]]) -> int | None:
-    """Return the update at which `curve`, updates and values, joined by straight lines, has first come half the way
-    from its first value to its last, to two digits; None where these hardly differ, by less than 0.02."""
+    """Return the update at which `curve` first reaches the middle between its first and last values, to two digits.
+
+    `curve` has pairs (update, value), interpolated linearly. None where first and last values differ by less than 0.02.
+    """
     if len(curve) < 2 or abs(curve[-1][1] - curve[0][1]) < 0.02:
         return None
     first, way = curve[0][1], curve[-1][1] - curve[0][1]

@@ -1,12 +1,12 @@
-"""The logit ledger: an exact account of why a word got its logit, with one entry for each source piece.
+"""Logit attribution: an exact decomposition of a logit into terms, one of them for each source piece.
 
-Maxout is piecewise linear: once it is known which of each pair won, the logit is linear in everything that went in.
+Maxout is piecewise linear: with the winner of each pair fixed, the logit is linear in every input,
 
     logit_w = b_o[w] + W_o[w] . (b + U_o s + V_o E y_{i-1} + sum_j alpha_ij C_o h_j)   at the winners
 
-so it splits into bias, state, previous word, and a signed number per source piece, which add up to the true logit. An
-imported translator whose readout is linear has nothing to be fixed first: logit_w = F_s s_i + F_y E y_{i-1} + sum_j
-alpha_ij F_c h_j + b.
+so that it splits into bias, state, previous word, and a signed term per source piece, which add up to the logit. An
+imported translator with a linear readout needs no winners: logit_w = F_s s_i + F_y E y_{i-1} + sum_j alpha_ij F_c h_j +
+b.
 """
 
 from __future__ import annotations
@@ -27,28 +27,30 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ledger:
-    """What each ingredient of step `step` added to the logit of one piece of the vocabulary."""
+    """The contributions to the logit of one piece of the vocabulary at step `step`."""
 
     step: int
-    """Index of the step, 0-based."""
+    """0-based step."""
     piece_id: int
     bias: float
     state: float
-    """Through s_{i-1}; with `readout_state="current"`, and of an import, through s_i, which has itself seen the
-    context."""
+    """Contribution of s_{i-1}; with `readout_state="current"`, and in imports, of s_i.
+
+    s_i itself depends on the context.
+    """
     previous_word: float
     source: Array
-    """Through alpha_ij h_j, (Tx,)."""
+    """Contribution of alpha_ij h_j for each source piece, (Tx,)."""
 
     @property
     def logit(self) -> float:
-        """The sum of all entries: the logit itself."""
+        """The logit, which is the sum of all contributions."""
         return float(self.bias + self.state + self.previous_word + self.source.sum())
 
     def __sub__(self, other: Ledger) -> Ledger:
-        """Return the contrast of two pieces at the same step: why this one and not the other, entry by entry.
+        """Return the contrast with a foil at the same step: why this piece and not the other, term by term.
 
-        Its `piece_id` is this one's; its `logit` is the difference of the two. Raise ValueError for two steps.
+        `piece_id` stays this piece's; `logit` is the difference of both. Raise ValueError for two steps.
         """
         if self.step != other.step:
             raise ValueError(f"a contrast needs one step, not steps {self.step} and {other.step}")
@@ -63,19 +65,18 @@ class Ledger:
 
 
 def ledger(trace: Trace | Seq2SeqTrace, weights: Weights, step: int, piece_id: int) -> Ledger:
-    """Return the ledger of piece `piece_id` at 0-based `step`, in float64.
+    """Return the logit attribution of piece `piece_id` at 0-based `step`, in float64.
 
-    `weights` are the arrays of the model that made the trace (`load_weights`). Raise IndexError where there is no such
-    step or piece.
+    `weights` are those of the model that made the trace (`load_weights`). Raise IndexError where there is no such step
+    or piece.
     """
     return ledgers(trace, weights, [(step, piece_id)])[0]
 
 
 def ledgers(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[Ledger]:
-    """Return the ledgers of several `cells`, each a step and a piece, like `ledger`; they are multiplied out
-    together, which takes a fraction of the time.
+    """Return the logit attributions of several `cells`, pairs (step, piece), as `ledger` does but in fewer products.
 
-    Raise ValueError for an imported translator between whose contexts and logits a tanh stands: these do not split.
+    Raise ValueError for an imported translator with a tanh between contexts and logits, whose logits do not split.
     """
     vocabulary = len(weights["decoder.output.bias"])
     for step, piece in cells:
@@ -88,7 +89,7 @@ def ledgers(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
     once, places = np.unique(steps, return_inverse=True)
     parts = readout(trace, weights, once.tolist())
-    # The logit's weights at the units that won, 0 at those that lost: (cells, 2l).
+    # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
     won = np.zeros((len(cells), parts.bias.size))
     np.put_along_axis(won, parts.winners[places], _exact(weights["decoder.output.weight"][pieces]), axis=1)
     bias = won @ parts.bias + _exact(weights["decoder.output.bias"][pieces])
@@ -104,7 +105,7 @@ def ledgers(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple
 
 
 def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[Ledger]:
-    """Return the ledgers of a readout that is state, context and previous word as they are."""
+    """Return the logit attributions of a readout that is linear in state, context and previous word."""
     if not trace.linear:
         raise ValueError("a tanh stands between the contexts of this model and its logits")
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]

@@ -1,11 +1,10 @@
-"""What a step's written piece would have been worth had the decoder read other contexts: all steps and source pieces at
-once, in NumPy float64 from the weights, with the rest of each step as it was; and how that turns with the context.
+"""Evaluate all steps of a translation with other contexts, in NumPy float64, with gradients by the attention weights.
 
-A context enters the readout, and with `readout_state="current"` the state before it, by products. They are linear, so a
-mixture of annotations is projected by mixing the projections, and no context is ever projected twice.
+The rest of each step stays unchanged. A context enters the readout, and with `readout_state="current"` the state before
+it, through matrix products, which are linear: mixtures of annotations are projected by mixing the projections.
 
-Nearly all the time goes into the sum over the vocabulary that a probability is divided by. Its terms alone are taken in
-float32, which halves it: the logarithm of the sum is right to about 1e-6, and the sum of each row of shares cancels it.
+Most time goes into the sum over the vocabulary that normalises a probability. Only its terms are float32, which halves
+the time: the logarithm of the sum is correct to about 1e-6, and it cancels in rows of shares.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from attnviz.trace import Trace
 Array = NDArray[np.float64]
 
 _BLOCK = 10_000_000
-"""Logits at once: 40 MB."""
+"""Number of logits computed at once: 40 MB."""
 
 
 class Readouts:
-    """The steps of a translation, ready to be given other contexts."""
+    """The steps of a translation, prepared for other contexts."""
 
     def __init__(self, trace: Trace, weights: Weights) -> None:
-        """Project what does not depend on the context; `weights` are those of the model that made `trace`.
+        """Project everything that does not depend on the context; `weights` are those of the model that made `trace`.
 
-        Raise AttnvizError where the model has no attention, or where the weights are not its own.
+        Raise AttnvizError where the model has no attention or the weights are another model's.
         """
         if not trace.attends:
             raise AttnvizError(
@@ -48,7 +47,7 @@ class Readouts:
         self.trace, self._weights = trace, weights
         self.current = trace.config["readout_state"] == "current"
         self.alignment = _exact(trace.alignment)
-        """alpha, as used, (Ty, Tx)."""
+        """alpha after interventions, (Ty, Tx)."""
         annotations, states = _exact(trace.annotations), _exact(trace.previous_states)
         words = _exact(weights["decoder.embedding.weight"][list(trace.previous_ids)])
         self._by_context = annotations @ self._of("readout_context.weight").T
@@ -74,8 +73,10 @@ class Readouts:
         return self.log_likelihood()
 
     def log_likelihood(self, mixtures: Array | None = None, steps: slice = slice(None)) -> Array:
-        """Return log p(y_i | s_{i-1}, y_{i-1}, c), (S, C), of these steps for c = h_j, or for
-        c = sum_k mixtures[i, j, k] h_k where `mixtures` (S, C, Tx) are given."""
+        """Return log p(y_i | s_{i-1}, y_{i-1}, c), (S, C), of these steps.
+
+        The contexts are c = h_j, or c = sum_k mixtures[i, j, k] h_k for `mixtures` (S, C, Tx).
+        """
         chosen = range(len(self._chosen))[steps]
         count = self._by_context.shape[0] if mixtures is None else mixtures.shape[1]
         found = np.empty((len(chosen), count))
@@ -97,39 +98,40 @@ class Readouts:
         return summed
 
     def rough_logits(self, steps: slice, mixtures: Array | None = None) -> NDArray[np.float32]:
-        """Return the logits of these steps with each context, (S, C, K), `mixtures` (S, C, Tx) as for `log_likelihood`;
-        right to about 1e-6 of the largest."""
+        """Return the float32 logits of these steps with each context, (S, C, K), correct to about 1e-6 of the largest.
+
+        `mixtures` (S, C, Tx) as for `log_likelihood`.
+        """
         readouts = self.maxout(self.wide(steps, mixtures))
         return self._rough(readouts).reshape(*readouts.shape[:2], -1)
 
     def logits(self, step: int, mixtures: Array) -> Array:
-        """Return the logits of one 0-based step with each of the contexts `mixtures` (C, Tx), (C, K)."""
+        """Return the logits of one 0-based step for each of the contexts `mixtures` (C, Tx): (C, K)."""
         readouts = self.maxout(self.wide(slice(step, step + 1), mixtures[None]))[0]
         logits: Array = readouts @ self._output.T + self._bias
         return logits
 
     def log_probabilities(self, step: int, mixtures: Array) -> Array:
-        """Return log p(w), (C, K), for each of the contexts `mixtures` (C, Tx) of one 0-based step."""
+        """Return log p(w), (C, K), of one 0-based step for each of the contexts `mixtures` (C, Tx)."""
         logits = self.logits(step, mixtures)
         logits -= logits.max(axis=1, keepdims=True)
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         return logits
 
     def of_readouts(self, of_logits: NDArray[np.floating]) -> Array:
-        """Return W_o^T g: the gradients by the logits (..., K) as those by the readouts (..., l)."""
+        """Return W_o^T g: gradients by the logits (..., K) as gradients by the readouts (..., l)."""
         return _exact(of_logits @ (self._output32 if of_logits.dtype == np.float32 else self._output))
 
     def output_rows(self, pieces: NDArray[np.integer]) -> Array:
-        """Return W_o[w] of these ids, any shape, (..., l)."""
+        """Return W_o[w] of these ids, of any shape: (..., l)."""
         rows: Array = self._output[pieces]
         return rows
 
     def gradient(self, steps: slice, mixtures: Array, of_readouts: Array) -> Array:
-        """Return the gradients by the `mixtures` (S, C, Tx) of these steps, in their shape, given those by the readouts
-        t_i, (S, C, l).
+        """Return the gradients by the `mixtures` (S, C, Tx) of these steps, given those by the readouts t_i, (S, C, l).
 
-        They go through the maxout to its winners and, with `readout_state="current"`, through s_i as well; at a tie,
-        where a maxout has none, the first of the pair counts.
+        They pass through the maxout's winners and, with `readout_state="current"`, through s_i as well. At a tie, where
+        a maxout has no gradient, the first of the pair counts.
         """
         wide = self.wide(steps, mixtures)
         won = wide[..., 0::2] >= wide[..., 1::2]
@@ -149,8 +151,10 @@ class Readouts:
         return wide
 
     def fit(self, centred: bool = True) -> Array:
-        """Return how far h_j speaks for y_i, (Ty, Tx): the logit that C_o h_j would give y_i at weight 1, less the mean
-        over the vocabulary (unless it is not to be `centred`), with the winners of the maxout that the step had."""
+        """Return how far h_j supports y_i, (Ty, Tx): the logit of y_i that C_o h_j adds with weight 1.
+
+        It passes through the step's maxout winners. If `centred`, the mean over the vocabulary is subtracted.
+        """
         pairs = self.wide(slice(None), self.alignment[:, None])[:, 0]
         winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
         rows = self._output[self._chosen] - (self._output.mean(axis=0) if centred else 0)
@@ -159,24 +163,24 @@ class Readouts:
 
     @staticmethod
     def maxout(wide: Array) -> Array:
-        """The larger of each pair of neighbours: (..., 2l) to (..., l)."""
+        """Return the larger of each pair of neighbours: (..., 2l) to (..., l)."""
         return np.maximum(wide[..., 0::2], wide[..., 1::2])
 
     def _following(self, steps: slice, mixtures: Array | None) -> Array:
-        """s_i for each context, (S, C, n)."""
+        """Return s_i for each context, (S, C, n)."""
         _, update, candidate = self._gates_of(steps, mixtures)
         following: Array = (1 - update) * candidate + update * self._states[steps, None]
         return following
 
     def _gates_of(self, steps: slice, mixtures: Array | None) -> tuple[Array, Array, Array]:
-        """r_i, z_i and the candidate for each context, (S, C, n)."""
+        """Return r_i, z_i and the candidate for each context, (S, C, n) each."""
         x_r, x_z, x_n = np.split(self._gates[steps, None] + self._mixed(self._into_gates, mixtures), 3, axis=-1)
         u_r, u_z, u_n = np.split(self._memory[steps, None], 3, axis=-1)
         reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
         return reset, update, np.tanh(x_n + reset * u_n)
 
     def _of_gates(self, steps: slice, mixtures: Array, of_state: Array) -> Array:
-        """Return the gradients by what goes into r, z and the candidate, (S, C, 3n), given those by s_i, (S, C, n)."""
+        """Return the gradients by the inputs of r, z and the candidate, (S, C, 3n), given those by s_i, (S, C, n)."""
         reset, update, candidate = self._gates_of(steps, mixtures)
         of_candidate = of_state * (1 - update) * (1 - candidate**2)
         of_reset = of_candidate * self._memory[steps, None, -reset.shape[-1] :] * reset * (1 - reset)
@@ -184,7 +188,7 @@ class Readouts:
         return np.concatenate([of_reset, of_update, of_candidate], axis=-1)
 
     def _rough(self, readouts: Array) -> NDArray[np.float32]:
-        """Return the logits of readouts (S, C, l), one after another, (S C, K)."""
+        """Return the float32 logits of readouts (S, C, l), flattened to (S C, K)."""
         logits: NDArray[np.float32] = readouts.reshape(-1, readouts.shape[-1]).astype(np.float32) @ self._output32.T
         logits += self._bias32
         return logits
@@ -194,7 +198,7 @@ class Readouts:
         return projected[None] if mixtures is None else mixtures @ projected
 
     def blocks(self, contexts: int, steps: int | None = None) -> Iterator[slice]:
-        """Yield so many `steps`, or all, in runs whose logits, with so many contexts each, fit in memory."""
+        """Yield slices of `steps` (or all steps) whose logits, with so many contexts each, fit in memory."""
         size = max(1, _BLOCK // (contexts * len(self._bias)))
         for start in range(0, len(self._chosen) if steps is None else steps, size):
             yield slice(start, start + size)
@@ -205,5 +209,5 @@ def _exact(values: NDArray[Any]) -> Array:
 
 
 def _sigmoid(values: Array) -> Array:
-    # Through tanh, which overflows for no argument.
+    # Unlike 1 / (1 + exp(-x)), tanh never overflows.
     return 0.5 * (1 + np.tanh(0.5 * values))

@@ -1,4 +1,4 @@
-"""One step of a translation, ready to be given other weights: what it would have thought, and how that turns."""
+"""Evaluate one step of a translation with other attention weights, with gradients."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What one step makes of these weights, the rest of it being as it was."""
+    """One step with other attention weights; the rest of the step is unchanged."""
 
     weights: Array
-    """alpha_i as tried, (Tx,)."""
+    """The attention weights of the test, (Tx,)."""
     probabilities: Array
     """p(w), (K,)."""
     divergence: float
-    """Jensen-Shannon divergence of the weights from those of the step, in bits, from 0 to 1."""
+    """Jensen-Shannon divergence of the weights from alpha_i, in bits, from 0 to 1."""
     total_variation: float
-    """Of p(w) from that of the step, from 0 to 1."""
+    """Total variation of p(w) from that with alpha_i, from 0 to 1."""
     likelihood: float
-    """P(y_i), of the piece that the translation has."""
+    """p(y_i) of the piece in the translation."""
 
     @property
     def piece_id(self) -> int:
-        """Id of the piece that would have been written: the likeliest of those that stand for text, or `</s>`."""
+        """Id of the likeliest piece that has text or is `</s>`."""
         return int(self.probabilities[EOS:].argmax()) + EOS
 
     def top(self, k: int = 10) -> list[tuple[int, float]]:
@@ -44,36 +44,36 @@ class Trial:
 
 
 class Look:
-    """One step, ready for any other weights."""
+    """One step, prepared for other attention weights."""
 
     def __init__(self, trace: Trace, weights: Weights, step: int, readouts: Readouts | None = None) -> None:
-        """Take 0-based `step` of `trace`; `weights` are those of its model, `readouts` what is made of both already.
+        """Take 0-based `step` of `trace`; `weights` are those of its model, `readouts` may be shared between steps.
 
-        Raise AttnvizError where the model has no attention or the weights are not its own, IndexError where there is
-        no such step.
+        Raise AttnvizError where the model has no attention or the weights are another model's, IndexError where there
+        is no such step.
         """
         self.readouts = Readouts(trace, weights) if readouts is None else readouts
         self.step = range(len(trace.target_ids))[step]
         self.chosen = trace.target_ids[self.step]
         """Id of y_i."""
-        # Single precision leaves the sum a little off 1, and a comparison in double would see that.
+        # In single precision the sum differs slightly from 1, which would show in double-precision comparisons.
         row = self.readouts.alignment[self.step]
         self.alignment: Array = row / row.sum()
         """alpha_i, (Tx,)."""
 
     @cached_property
     def probabilities(self) -> Array:
-        """P(w) of the step as it was, (K,)."""
+        """p(w) of the step with alpha_i, (K,)."""
         found: Array = np.exp(self.readouts.log_probabilities(self.step, self.alignment[None])[0])
         return found
 
     def distributions(self, looks: Array) -> Array:
-        """Return p(w) after each of the `looks` (N, Tx), (N, K)."""
+        """Return p(w) for each of the `looks` (N, Tx): (N, K)."""
         found: Array = np.exp(self.readouts.log_probabilities(self.step, looks))
         return found
 
     def tried(self, looks: Array) -> list[Trial]:
-        """Return a trial of each of the `looks` (N, Tx), whose rows sum to 1."""
+        """Return the trial of each of the `looks` (N, Tx), whose rows sum to 1."""
         distributions = self.distributions(looks)
         apart, varied = jensen_shannon(looks, self.alignment), total_variation(distributions, self.probabilities)
         return [
@@ -82,21 +82,24 @@ class Look:
         ]
 
     def slopes(self, looks: Array, of_logits: NDArray[np.floating]) -> Array:
-        """Return gradients by the `looks` (N, Tx), in their shape, given those by the logits (N, K),
-        of which single precision is as good as double."""
+        """Return gradients by the `looks` (N, Tx), given those by the logits (N, K), in float32 or float64."""
         steps = slice(self.step, self.step + 1)
         of_readouts = self.readouts.of_readouts(of_logits)
         found: Array = self.readouts.gradient(steps, looks[None], of_readouts[None])[0]
         return found
 
     def change(self, looks: Array) -> Array:
-        """Return the total variation of p(w) after each of the `looks` (N, Tx) from that of the step, (N,): in single
-        precision, right to about 1e-6, for searches; `tried` has it in double."""
+        """Return the total variation of p(w) for each of the `looks` (N, Tx) from that with alpha_i, (N,).
+
+        It is single precision, correct to about 1e-6, for searches; `tried` is double precision.
+        """
         return total_variation(self._rough(looks), self._probabilities32)
 
     def change_and_slopes(self, looks: Array) -> tuple[Array, Array]:
-        """Return what `change` returns of the `looks` (N, Tx), and its gradients by them, (N, Tx); where two
-        probabilities are equal, which has none, that of no change."""
+        """Return `change` of the `looks` (N, Tx) and its gradients by them, (N, Tx).
+
+        Where a probability is unchanged, at which |x| has no gradient, 0 is used.
+        """
         distributions = self._rough(looks)
         apart = distributions - self._probabilities32
         signs = 0.5 * np.sign(apart)
@@ -105,7 +108,7 @@ class Look:
         return change, self.slopes(looks, distributions * signs)
 
     def _rough(self, looks: Array) -> NDArray[np.float32]:
-        """P(w) after each of the `looks` (N, Tx), (N, K)."""
+        """Return p(w) in float32 for each of the `looks` (N, Tx): (N, K)."""
         powers: NDArray[np.float32] = self.readouts.rough_logits(slice(self.step, self.step + 1), looks[None])[0]
         powers -= powers.max(axis=1, keepdims=True)
         np.exp(powers, out=powers)
@@ -117,7 +120,7 @@ class Look:
         return self.probabilities.astype(np.float32)
 
     def log_likelihood_and_slopes(self, looks: Array, piece_id: int) -> tuple[Array, Array]:
-        """Return log p of a piece after each of the `looks` (N, Tx), (N,), and its gradients by them, (N, Tx)."""
+        """Return log p of a piece for each of the `looks` (N, Tx), (N,), and its gradients by them, (N, Tx)."""
         logarithms = self.readouts.log_probabilities(self.step, looks)
         of_logits = -np.exp(logarithms)
         of_logits[:, piece_id] += 1

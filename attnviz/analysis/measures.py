@@ -1,4 +1,4 @@
-"""Numbers that sum up an alignment. They belong to pieces, as the network computed them, unless merged rows go in."""
+"""Measures of an alignment, by pieces, as the network computed it, or by words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from attnviz.trace.looks import Looks
 
 
 def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
-    """H_i = -sum_j alpha_ij log2 alpha_ij, in bits: (Ty, Tx) to (Ty,), from 0 to log2 Tx.
+    """Return H_i = -sum_j alpha_ij log2 alpha_ij, in bits: (Ty, Tx) to (Ty,), from 0 to log2 Tx.
 
-    0 where a target piece looked at one source piece alone, log2 Tx where it looked at all alike.
+    0 where a target piece attends to one source piece only, log2 Tx where its attention is uniform.
     """
     rows = np.asarray(alignment, dtype=np.float64)
     logarithms = np.log2(np.where(rows > 0, rows, 1))
@@ -20,7 +20,7 @@ def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
 
 
 def coverage(alignment: ArrayLike) -> NDArray[np.float64]:
-    """sum_i alpha_ij: (Ty, Tx) to (Tx,), how much each source piece was looked at; the sum is Ty."""
+    """Return sum_i alpha_ij: (Ty, Tx) to (Tx,), the total attention to each source piece; it sums to Ty."""
     total: NDArray[np.float64] = np.asarray(alignment, dtype=np.float64).sum(axis=0)
     return total
 
@@ -28,8 +28,8 @@ def coverage(alignment: ArrayLike) -> NDArray[np.float64]:
 def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[int, int]]:
     """Return (source, target) links of a (target words, source words) matrix, sorted, 0-based.
 
-    Each target word is linked to the source word it looked at most (the first of equals), or, given a
-    `threshold`, to every source word with at least that much of its attention. One that looked at nothing has none.
+    Each target word links to the source word with its largest weight (the first of equals), or, given a `threshold`, to
+    every source word with at least that weight. A row of zeros has no links.
     """
     rows = np.asarray(alignment, dtype=np.float64)
     if threshold is None:
@@ -45,6 +45,6 @@ def weight_order(trace: Looks, step: int) -> list[int]:
 
 
 def looks_alike(trace: Looks, step: int) -> bool:
-    """Return whether 0-based `step` looks at all of several source pieces alike, to a millionth of the weight."""
+    """Return whether 0-based `step` has uniform attention over several source pieces, within 1e-6."""
     weights = trace.alignment[step]
     return len(weights) > 1 and float(np.ptp(weights)) < 1e-6

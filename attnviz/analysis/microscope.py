@@ -1,4 +1,4 @@
-"""The energy microscope: one cell of the heatmap taken apart into the units whose sum is its energy."""
+"""Energy decomposition: one energy as the sum of its alignment units."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from attnviz.trace import Recurrent
 Array = NDArray[np.float64]
 
 SATURATED = 0.99
-"""|tanh| from which a unit counts as saturated: its slope, 1 - tanh^2, is then below 2 %, so that neither query nor key
-could still move it much."""
+"""|tanh| from which a unit is saturated: its slope, 1 - tanh^2, is then below 2 %."""
 
 
 @dataclass(frozen=True)
 class Microscope:
-    """The units k = 1 ... n' of one energy e_ij. Additive: contribution_k = v_k tanh(query_k + key_k); dot product:
-    contribution_k = query_k key_k, without tanh and with `score` 1; scaled: that times 1 / sqrt(units)."""
+    """The units k = 1 ... n' of one energy e_ij.
+
+    Additive: contribution_k = v_k tanh(query_k + key_k). General: contribution_k = query_k key_k, with `score` 1.
+    Transformer: that times 1 / sqrt(units).
+    """
 
     query: Array
-    """(W_a s_{i-1})_k, or (s_{i-1})_k for the dot product, (n',)."""
+    """(W_a s_{i-1})_k, or (s_{i-1})_k for general attention, (n',)."""
     key: Array
     """(U_a h_j)_k, or (P h_j)_k, (n',); with what the weights of the step before add to it."""
     activation: Array
@@ -34,13 +36,13 @@ class Microscope:
     score: Array
     """(v_a)_k, or 1, or 1 / sqrt(n'), (n',)."""
     bounded: bool = True
-    """Whether the activation is a tanh, as in the additive energy."""
+    """Whether the activation is a tanh, as in additive attention."""
     names: tuple[str, str] = ("sₖ", "(P h)ₖ")
-    """What query and key of a product are called."""
+    """Labels of query and key of a product."""
 
     @property
     def contributions(self) -> Array:
-        """Score * activation, (n',)."""
+        """Contribution of each unit, score * activation, (n',)."""
         return self.score * self.activation
 
     @property
@@ -55,10 +57,10 @@ class Microscope:
 
 
 def microscope(trace: Recurrent, weights: Weights | None, step: int, position: int) -> Microscope:
-    """Take the energy of 0-based target `step` and source `position` apart, in float64.
+    """Return the decomposition of the energy of 0-based target `step` and source `position`, in float64.
 
-    v_a is the trace's own; only a trace that lacks it (one saved by an early version) needs `weights`. Raise ValueError
-    for a model without attention, whose energies are not computed from units, and where v_a is nowhere to be had.
+    v_a is taken from the trace; only traces of early versions need `weights`. Raise ValueError for a model without
+    attention, and where v_a is not available.
     """
     query = np.asarray(trace.queries[step], dtype=np.float64)
     key = np.asarray(trace.keys_at(step)[position], dtype=np.float64)
@@ -67,15 +69,17 @@ def microscope(trace: Recurrent, weights: Weights | None, step: int, position: i
 
 
 def head_microscope(opened: OpenHead, row: int, column: int) -> Microscope:
-    """Take the score of a transformer's head apart, in float64: contribution_k = q_k k_k / sqrt(d/H), for 0-based `row`
-    and `column`. What the decoder's mask hides is taken apart as it was before that."""
+    """Return the decomposition of a transformer head's score, in float64: contribution_k = q_k k_k / sqrt(d/H).
+
+    `row` and `column` are 0-based. For masked cells it is the score before the mask.
+    """
     query, key = (np.asarray(one, dtype=np.float64) for one in (opened.queries[row], opened.keys[column]))
     score = np.full(len(query), 1 / np.sqrt(len(query)))
     return Microscope(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"))
 
 
 def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
-    """Return v_a, (n',), or ones for the dot product; raise ValueError where there is none (see `microscope`)."""
+    """Return v_a, (n',), or ones for general attention; raise ValueError where there is none (see `microscope`)."""
     decoder: dict[str, NDArray[Any]] = {}
     if trace.score_vector.size:
         decoder["attention.score"] = trace.score_vector
@@ -88,5 +92,5 @@ def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
 
 
 def saturated(units: Microscope) -> NDArray[np.bool_]:
-    """Return which units of an additive energy are saturated, (n',); a product cannot be."""
+    """Return which units of an additive energy are saturated, (n',); products never are."""
     return (np.abs(units.activation) >= SATURATED) & units.bounded

@@ -1,4 +1,4 @@
-"""How much work the energies of a sentence are, in multiplications, counted from the equations."""
+"""Count the multiplications that the energies of a sentence take."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Work:
-    """Multiplications for all energies of a sentence, by what they are for."""
+    """Multiplications for all energies of a sentence, by purpose."""
 
     keys: int
     """Once for each source piece: U_a h_j, or P h_j."""
     queries: int
-    """Once for each step: W_a s_{i-1}; general asks with the state as it is."""
+    """Once for each step: W_a s_{i-1}; 0 for general attention."""
     pairs: int
-    """For each step and source piece: the units, times v_a or times one another."""
+    """For each step and source piece: the units times v_a, or times one another."""
     tanh: int
-    """Of these pairs of units, how many have a tanh taken, which is no multiplication, and costs several."""
+    """Number of tanh evaluations, which cost several multiplications each."""
 
     @property
     def total(self) -> int:
-        """All multiplications."""
+        """All multiplications, without tanh."""
         return self.keys + self.queries + self.pairs
 
 
 def work(config: Mapping[str, Any], source: int, target: int) -> Work:
-    """Count for a model's `config`, additive or general, `source` pieces Tx and `target` pieces Ty.
+    """Return the counts for a model's `config`, additive or general, `source` pieces Tx and `target` pieces Ty.
 
-    Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. General:
-    2n n Tx + n Tx Ty. Raise ValueError for another kind of attention.
+    Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. General: 2n n Tx + n Tx Ty.
+    Raise ValueError for another kind of attention.
     """
     n, kind = int(config["hidden_size"]), str(config["attention"])
     if kind == "general":

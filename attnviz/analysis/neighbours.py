@@ -1,4 +1,4 @@
-"""What lies near a vector among many: exact search, and a map of two dimensions by principal components."""
+"""Exact nearest-neighbour search among vectors, and a two-dimensional map by principal components."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 Single = Callable[[NDArray[Any]], NDArray[np.float32]]
-"""The same numbers in single precision."""
+"""Converts a block of vectors to single precision."""
 Metric = Literal["cosine", "euclid"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 _BLOCK = 1024
-"""Vectors that are multiplied at once: 4 MB in single precision at 1,024 units, which a processor's cache holds."""
+"""Vectors of one product: 4 MB in single precision at 1,024 units, which fits a processor's cache."""
 _SPARE = 32
-"""Candidates beyond those asked for, whose order single precision might have got wrong."""
+"""Extra candidates, whose order single precision may have got wrong."""
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A vector near another."""
+    """A vector near the query."""
 
     row: int
     cosine: float
-    """x · q / (|x| |q|), in [-1, 1]; 0 where either is nothing."""
+    """x · q / (|x| |q|), in [-1, 1]; 0 where either is 0."""
     distance: float
-    """|x - q|, not negative."""
+    """|x - q|, from 0."""
 
 
 def nearest(
@@ -38,11 +38,11 @@ def nearest(
     without: NDArray[np.bool_] | None = None,
     single: Single | None = None,
 ) -> list[Neighbour]:
-    """Return the `count` of `vectors` (N, d) that are nearest to `query` (d,), nearest first, of equals the first.
+    """Return the `count` vectors of `vectors` (N, d) nearest to `query` (d,), nearest first, of equals the first.
 
-    Every vector is looked at: those of the largest cosine, or of the least Euclidean distance, are found in single
-    precision, block by block, and put in order in double. Rows in `without`, (N,), are passed over. `single` turns a
-    block into single precision where something does so faster than NumPy. Raise ValueError for another metric.
+    The search is exact: candidates by cosine or Euclidean distance are found in single precision, block by block, and
+    sorted in double precision. Rows in `without`, (N,), are skipped. `single` converts blocks to single precision where
+    something is faster than NumPy. Raise ValueError for another metric.
     """
     if metric not in METRICS:
         raise ValueError(f"the metric must be one of {', '.join(METRICS)}, not {metric!r}")
@@ -61,7 +61,7 @@ def nearest(
     kept = min(count + _SPARE, int(np.isfinite(scores).sum()))
     if not kept or count < 1:
         return []
-    # All that tie with the last are candidates: of equals the first are the nearest.
+    # All ties with the last candidate are candidates, so that of equals the first win.
     candidates = np.flatnonzero(scores >= np.partition(scores, len(scores) - kept)[len(scores) - kept])
     exact, wanted = vectors[candidates].astype(np.float64), query.astype(np.float64)
     norms = np.linalg.norm(exact, axis=1) * np.linalg.norm(wanted)
@@ -76,7 +76,7 @@ def _single(block: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _scores(block: NDArray[np.float32], query: NDArray[np.float32], metric: Metric) -> NDArray[np.float32]:
-    """Return of each vector of a block (B, d) what is the larger the nearer it is to `query` (d,)."""
+    """Return a score for each vector of a block (B, d) that increases with its nearness to `query` (d,)."""
     if metric == "euclid":
         apart = block - query
         return -np.asarray(np.einsum("ij,ij->i", apart, apart), np.float32)
@@ -87,24 +87,26 @@ def _scores(block: NDArray[np.float32], query: NDArray[np.float32], metric: Metr
 
 @dataclass(frozen=True)
 class PrincipalMap:
-    """The plane through many vectors in which they differ most (Pearson 1901)."""
+    """The plane through many vectors with the largest variance (Pearson 1901)."""
 
     mean: NDArray[np.float64]
-    """(d,)."""
+    """Mean of the vectors, (d,)."""
     axes: NDArray[np.float64]
-    """(2, d), orthonormal, the one along which they differ most first; its largest entry is positive."""
+    """Orthonormal axes, (2, d), largest variance first; the entry with the largest absolute value is positive."""
     shares: tuple[float, float]
-    """Of the whole variance, how much is along each axis, in [0, 1]."""
+    """Shares of the total variance along each axis, in [0, 1]."""
 
     def place(self, vectors: NDArray[Any]) -> NDArray[np.float64]:
-        """Return where vectors (N, d) lie on the map, (N, 2)."""
+        """Return the coordinates of vectors (N, d) on the map, (N, 2)."""
         places: NDArray[np.float64] = (vectors.astype(np.float64) - self.mean) @ self.axes.T
         return places
 
 
 def principal_map(vectors: NDArray[Any]) -> PrincipalMap:
-    """Return the map of `vectors` (N, d), d at least 2: the eigenvectors of their covariance with the largest
-    eigenvalues. Raise ValueError where there is no vector."""
+    """Return the map of `vectors` (N, d), d at least 2, from the two largest eigenvalues of their covariance.
+
+    Raise ValueError without vectors.
+    """
     if not len(vectors):
         raise ValueError("there is no vector to draw a map of")
     exact = vectors.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Decomposable attention between two sentences, one way, seen as a translation's alignment is."""
+"""One direction of decomposable attention between two sentences, as a displayable alignment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attnviz.trace.parts import Words
 
 @dataclass(frozen=True, eq=False)
 class PairLooks:
-    """Where one of the two sentences looks in the other: its rows ask, its columns are asked."""
+    """Attention of one of the two sentences to the other: rows are queries, columns are keys."""
 
     judgement: Judgement
     asking: Literal["source", "target"] = "target"
@@ -27,66 +27,66 @@ class PairLooks:
 
     @property
     def alignment(self) -> FloatArray:
-        """(asking, asked), rows sum to 1."""
+        """Attention weights, (queries, keys); rows sum to 1."""
         found: FloatArray = self._of("alignment", asks=True)
         return found
 
     @property
     def target_pieces(self) -> tuple[str, ...]:
-        """Those that ask."""
+        """The query pieces."""
         found: tuple[str, ...] = self._of("pieces", asks=True)
         return found
 
     @property
     def source_pieces(self) -> tuple[str, ...]:
-        """Those that are asked."""
+        """The key pieces."""
         found: tuple[str, ...] = self._of("pieces", asks=False)
         return found
 
     @property
     def source_surfaces(self) -> tuple[str, ...]:
-        """The same, as they were typed."""
+        """The key pieces as they were typed."""
         found: tuple[str, ...] = self._of("surfaces", asks=False)
         return found
 
     @property
     def target_ids(self) -> tuple[int, ...]:
-        """The ids of those that ask."""
+        """Ids of the query pieces."""
         found: tuple[int, ...] = self._of("ids", asks=True)
         return found
 
     @property
     def attends(self) -> bool:
-        """True."""
+        """True: it is an attention matrix."""
         return True
 
     @property
     def model(self) -> str:
-        """The detector."""
+        """Name of the detector."""
         return self.judgement.model
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """Its config."""
+        """Config of the detector."""
         return self.judgement.config
 
     @property
     def vocabulary_size(self) -> int:
-        """Pieces that the model knows."""
+        """Number of pieces of the detector's vocabulary."""
         return int(self.config["vocabulary_size"])
 
     @property
     def source_text(self) -> str:
-        """The English sentence."""
+        """The English sentence as typed."""
         return self.judgement.source_text
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells it from the other way, and from other pairs."""
+        """Identifies this direction of this pair."""
         return f"{self.judgement.fingerprint}-{self.asking}"
 
     def words(self) -> Words:
-        """Return the merged view."""
+        """Return the alignment by words."""
         return self._words
 
     @cached_property
@@ -95,8 +95,10 @@ class PairLooks:
 
 
 def reordered(one: Judgement, other: Judgement) -> list[int] | None:
-    """Return for each source piece of `other` the 0-based place in `one` where the same piece stands, each place once;
-    None where they are not the same pieces in another order."""
+    """Return for each source piece of `other` the 0-based position of the same piece in `one`, each position once.
+
+    None where the pieces are not a permutation of each other.
+    """
     places: dict[int, list[int]] = {}
     for place, piece in enumerate(one.source_ids):
         places.setdefault(piece, []).append(place)
@@ -106,15 +108,17 @@ def reordered(one: Judgement, other: Judgement) -> list[int] | None:
 
 
 def swapped(text: str, one: int, other: int) -> str:
-    """Return `text` with two of its words, parted by blanks, in one another's place; both are 0-based."""
+    """Return `text` with two of its words, separated by spaces, exchanged; both are 0-based."""
     words = text.split()
     words[one], words[other] = words[other], words[one]
     return " ".join(words)
 
 
 def largest_difference(one: Judgement, other: Judgement, places: list[int]) -> float:
-    """Return by how much the vectors of the source pieces, the sums and the verdict of `other` differ at most from
-    those of `one`, its pieces at these `places`."""
+    """Return the largest difference in comparisons, sums and probabilities between two judgements.
+
+    `places` are the positions in `one` of the source pieces of `other`.
+    """
     pairs = [
         (one.source_comparisons[places], other.source_comparisons),
         (one.source_sum, other.source_sum),

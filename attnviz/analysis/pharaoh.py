@@ -1,4 +1,4 @@
-"""Word links as text, in the format of the Pharaoh decoder that alignment tools exchange: `i-j i-j …`."""
+"""Word links as text in Pharaoh format, which alignment tools exchange: `i-j i-j …`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,41 @@ import re
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace import Words
+from attnviz.trace import Aligned, Attention, Words
 
 
 def pharaoh(words: Words, threshold: float | None = None) -> str:
-    """Return the links of a translation as `i-j`, source before target, both from 0, `</s>` left out.
+    """Return the links of a translation as `i-j`, source before target, both 0-based, without `</s>`.
 
-    Each target word is linked to the source word with the largest share in `words.alignment` (of attention, or, from
-    `words_after`, of the posterior), and to none where that is `</s>`; with a `threshold`, to all with at least that
+    Each target word links to the source word with the largest share in `words.alignment` (attention, or posterior
+    attention from `words_after`), and to none where that is `</s>`; with a `threshold`, to all with at least that
     share.
     """
-    # The row of </s> goes; its column stays until the links are drawn, for a word that looked most at the end of the
-    # sentence has no counterpart.
+    # Drop the row of </s>, but keep its column: a word that attends to it most has no counterpart.
     rows, last = (len(side) - (side[-1] == "</s>") for side in (words.target, words.source))
     return " ".join(f"{i}-{j}" for i, j in links(words.alignment[:rows], threshold) if i < last)
 
 
+def record_links(record: Aligned, threshold: float | None = None) -> str:
+    """Return the links of a record between its words, as `pharaoh` does.
+
+    Where a file had links instead of weights, they are all of these: `i?j` where they are only possible.
+    """
+    words = record.words()
+    if not isinstance(record, Attention) or not record.links:
+        return pharaoh(words, threshold)
+    ends = [len(side) - (side[-1] == "</s>") for side in (words.source, words.target)]
+    linked = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
+    possible = {*record.possible} - {*record.sure}
+    marked = [(j, i, "?" if (j, i) in possible else "-") for j, i in linked if j < ends[0] and i < ends[1]]
+    return " ".join(f"{j}{mark}{i}" for j, i, mark in sorted(marked))
+
+
 def read_pharaoh(text: str) -> list[tuple[int, int]]:
-    """Return the (source word, target word) links, both from 0, of a text as `pharaoh` writes it; raise AttnvizError
-    where something in it is no link, or there is none."""
+    """Return the links (source word, target word), both 0-based, of a text in Pharaoh format.
+
+    Raise AttnvizError where a link is malformed or there is none.
+    """
     found = [re.fullmatch(r"([0-9]{1,6})-([0-9]{1,6})", one) for one in text.split()]
     if not found or None in found:
         wrong = next((one for one, link in zip(text.split(), found, strict=True) if link is None), text)
@@ -39,9 +55,9 @@ def read_pharaoh(text: str) -> list[tuple[int, int]]:
 
 
 def read_gold_links(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
-    """Return the sure and the possible (source word, target word) links, from 0, of a text of links that people drew:
-    `i-j` is sure, and `i?j` or `ipj` only possible. Raise AttnvizError where something in it is no link, or there is
-    none.
+    """Return the sure and the possible links (source word, target word), 0-based, of a text of gold links.
+
+    `i-j` is sure, `i?j` or `ipj` only possible. Raise AttnvizError where a link is malformed or there is none.
     """
     sure: set[tuple[int, int]] = set()
     possible: set[tuple[int, int]] = set()

@@ -1,11 +1,11 @@
-"""Before and after the word: what a look turned out to be about, once the piece it led to is known.
+"""Posterior attention: which source piece a step was about, given the piece that it wrote.
 
-Attention chooses where to look before y_i is known: its query is s_{i-1}. Taken as a prior over which annotation was
-meant, Bayes gives the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)
+Attention is computed before y_i is known: its query is s_{i-1}. Taken as a prior over annotations, Bayes' rule gives
+the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)
 
     alpha'_ij = alpha_ij p(y_i | s_{i-1}, y_{i-1}, c = h_j) / sum_k alpha_ik p(y_i | s_{i-1}, y_{i-1}, c = h_k)
 
-and there are other readings of a step after its word. None of them says what caused the choice.
+Other kinds are defined in `posterior`. None of them says what caused the choice.
 """
 
 from __future__ import annotations
@@ -24,53 +24,52 @@ from attnviz.trace import Trace, Words
 Array = NDArray[np.float64]
 
 Kind = Literal["balanced", "posterior", "fit"]
-"""The readings: see `posterior`."""
+"""Kinds of posterior attention, defined in `posterior`."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DEFAULT: Kind = "balanced"
-"""The reading that is best on the development links (see the card of `en-fr`)."""
+"""The kind with the lowest AER on the development links (see the card of `en-fr`)."""
 
 _EXACT = 1e-5
-"""Differences of log likelihoods below this are rounding."""
+"""Differences of log likelihoods below this are rounding errors."""
 _FAINT = 1e-6
-"""What every column has at least, so that one which no step was about does not become dear."""
+"""Added to every column sum, so that columns near 0 are not scaled up."""
 
 
 class OtherContexts(Protocol):
-    """The steps of a translation, and what would have come of other contexts: what the readings are made of."""
+    """A translation evaluated with other contexts: what posterior attention is computed from."""
 
     @property
     def alignment(self) -> Array:
-        """alpha, as used, (Ty, Tx)."""
+        """Attention alpha after interventions, (Ty, Tx)."""
 
     @property
     def alone(self) -> Array:
         """Log p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx)."""
 
     def fit(self) -> Array:
-        """How far h_j speaks for y_i, (Ty, Tx): see `Readouts.fit`."""
+        """Return how far h_j supports y_i, (Ty, Tx): see `Readouts.fit`."""
 
 
 def likelihood(trace: Trace, weights: Weights) -> Array:
-    """Return p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx), in [0, 1]: how likely the written piece had been, had the
-    context been that one annotation.
+    """Return p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx), in [0, 1]: each step with one annotation as its context.
 
-    With `readout_state="current"` the context goes through s_i as well. `weights` are those of the model that made the
-    trace (`load_weights`); raise AttnvizError where they are not, or where the model has no attention.
+    With `readout_state="current"` the context passes through s_i as well. `weights` are those of the model that made
+    the trace (`load_weights`); raise AttnvizError where they are another model's, or where the model has no attention.
     """
     return np.exp(Readouts(trace, weights).alone)
 
 
 def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
-    """Return what each step's look was about once its piece y_i is known, (Ty, Tx); rows sum to 1.
+    """Return the posterior attention of every step, given its piece y_i, (Ty, Tx); rows sum to 1.
 
-    alpha is the alignment as used, interventions included. The sum over the vocabulary that p is divided by is of
-    float32 logits, and exact to about 1e-6; all else is float64. `kind` is one of
+    alpha is the alignment after interventions. The sum over the vocabulary that normalises p uses float32 logits and is
+    correct to about 1e-6; everything else is float64. `kind` is one of
 
     - "posterior": alpha_ij p(y_i | c = h_j), normalised: Bayes' rule;
-    - "fit": alpha_ij exp(fit_ij), normalised, with fit_ij the logit that h_j at weight 1 adds to y_i, less its mean
-      over the vocabulary, at the winners of the step's maxout: needs no sum over the vocabulary;
-    - "balanced": alpha_ij^(3/4) p(y_i | c = h_j)^(3/4) exp(fit_ij / 4), normalised, over the square root of its
-      column's sum, normalised again: a piece that other steps are about counts less for this one.
+    - "fit": alpha_ij exp(fit_ij), normalised, where fit_ij is the logit that h_j with weight 1 adds to y_i through the
+      step's maxout winners, minus its mean over the vocabulary; it needs no sum over the vocabulary;
+    - "balanced": alpha_ij^(3/4) p(y_i | c = h_j)^(3/4) exp(fit_ij / 4), normalised, divided by the square root of its
+      column's sum, and normalised again: a piece that other steps are about counts less for this one.
 
     Raise AttnvizError as `likelihood` does, and ValueError for another kind.
     """
@@ -80,29 +79,31 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
 
 
 def posterior_of(readouts: OtherContexts, kind: Kind = DEFAULT) -> Array:
-    """Return `posterior`, (Ty, Tx), of a translation whose `readouts` are made."""
+    """Return `posterior`, (Ty, Tx), of a translation from its `readouts`."""
     return _shares(_SCORES[kind](readouts))
 
 
 def bayes(alignment: Array, log_likelihood: Array) -> Array:
-    """Return alpha_ij p(y_i | c = h_j) over its sum, given alpha and log p, (S, Tx) each: (S, Tx), rows sum to 1."""
+    """Return alpha_ij p(y_i | c = h_j), normalised over rows, given alpha and log p, (S, Tx) each: (S, Tx)."""
     return _shares(_log(alignment) + log_likelihood)
 
 
 def erased_logarithms(readouts: Readouts) -> Array:
-    """Return by how much log p(y_i) falls where j is taken out of the look and the other weights are renormalised,
-    (Ty, Tx), in nats: negative where it rises, 0 where the difference is rounding."""
+    """Return the drop of log p(y_i) when j is excluded and the other weights are renormalised, (Ty, Tx), in nats.
+
+    Negative where the probability rises; 0 where the difference is rounding.
+    """
     alignment = readouts.alignment
     left = alignment[:, None] * (1 - np.eye(alignment.shape[1]))
     totals = left.sum(axis=2, keepdims=True)
-    # Where nothing is left to renormalise, the context is empty.
+    # Where no weight is left to renormalise, the context is 0.
     left = np.divide(left, totals, out=left, where=totals > 0)
     lost = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(left)
     return np.where(np.abs(lost) > _EXACT, lost, 0)
 
 
 def words_after(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
-    """Return the words of `trace` with the posterior between them, merged as `Trace.words` merges alpha.
+    """Return the words of `trace` with posterior attention between them, merged as `Trace.words` merges alpha.
 
     Raise as `posterior` does.
     """
@@ -125,12 +126,12 @@ def _balanced(readouts: OtherContexts) -> Array:
 
 
 def _log(values: Array) -> Array:
-    """Return the logarithm of what is positive, and -inf for the rest: any shape to the same."""
+    """Return the logarithm of positive values and -inf for others, in the same shape."""
     return np.log(values, out=np.full_like(values, -np.inf), where=values > 0)
 
 
 def _shares(scores: Array) -> Array:
-    """Return softmax over each row of `scores` (Ty, Tx)."""
+    """Return the softmax of each row of `scores` (Ty, Tx)."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: Array = powers / powers.sum(axis=1, keepdims=True)
     return shares
@@ -141,4 +142,4 @@ _SCORES: Mapping[Kind, Callable[[OtherContexts], Array]] = {
     "posterior": _bayes,
     "fit": _fit,
 }
-"""The logarithm of what is normalised, (Ty, Tx)."""
+"""For each kind, the function of the unnormalised log posterior, (Ty, Tx)."""

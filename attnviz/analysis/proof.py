@@ -1,5 +1,7 @@
-"""The proof of a step: every number shown is computed again in NumPy float64, from the saved weights and the operands
-shown beside it, by code that shares nothing with the network's."""
+"""Verify a step: recompute every displayed number in NumPy float64, without code of the network.
+
+Each number is computed from the saved weights and the displayed operands.
+"""
 
 from __future__ import annotations
 
@@ -32,40 +34,42 @@ Pairs = dict[str, tuple[Any, Array]]
 """Quantities as shown and as recomputed, by name."""
 
 TOLERANCE = 1e-4
-"""Largest difference that still counts as right, relative to the largest number of the quantity (or to 1 where that is
-less): a hundred times what float32 sums of a thousand terms lose, a hundredth of what a page shows."""
+"""Largest accepted difference, relative to the quantity's largest number (or to 1, if that is larger).
+
+It is a hundred times the error of float32 sums of a thousand terms, and a hundredth of what the page displays.
+"""
 LIKELIEST = 10
-"""Candidates of a step whose ledgers are proved: those the page shows."""
+"""Number of candidates of a step whose logit attributions are verified: those that the page displays."""
 
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """A number that does not come out as shown."""
+    """A number that differs from its recomputation."""
 
     quantity: str
-    """Its name in the table of `trace.quantities`."""
+    """Name of the quantity in `trace.quantities`."""
     index: tuple[int, ...]
-    """Its place in the quantity."""
+    """Index within the quantity."""
     shown: float
     recomputed: float
 
 
 @dataclass(frozen=True)
 class Check:
-    """How one quantity of a step came out."""
+    """Comparison of one quantity of a step."""
 
     quantity: str
     numbers: int
-    """How many numbers were recomputed."""
+    """Number of recomputed numbers."""
     largest_difference: float
     """Largest |shown - recomputed|."""
     discrepancy: Discrepancy | None
-    """The worst number, where it is off by more than the tolerance."""
+    """The number with the largest difference, where that exceeds the tolerance."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The outcome of recomputing a step."""
+    """Result of verifying a step."""
 
     checks: tuple[Check, ...]
     missing: str = ""
@@ -73,7 +77,7 @@ class Proof:
 
     @property
     def numbers(self) -> int:
-        """How many numbers were recomputed."""
+        """Number of recomputed numbers."""
         return sum(check.numbers for check in self.checks)
 
     @property
@@ -83,12 +87,12 @@ class Proof:
 
     @property
     def discrepancies(self) -> tuple[Discrepancy, ...]:
-        """The worst number of each quantity that is off by more than the tolerance."""
+        """The worst number of each quantity that exceeds the tolerance."""
         return tuple(check.discrepancy for check in self.checks if check.discrepancy)
 
     @property
     def holds(self) -> bool:
-        """Whether all numbers check out."""
+        """Whether all numbers are within the tolerance."""
         return not self.discrepancies
 
 
@@ -118,7 +122,7 @@ class Prover(Verifier):
     """Recomputes the steps of RNNsearch. What serves every step, the encoder's part, is recomputed once."""
 
     def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the trace and the weights of the model that made it (`load_weights`), best in float64 already.
+        """Take the trace and the weights of its model (`load_weights`), preferably in float64.
 
         Raise MisfitError where they are of a model of another kind or size.
         """
@@ -129,11 +133,12 @@ class Prover(Verifier):
         self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
-        """Recompute all that 0-based `step` shows: annotations, keys, query, energies and the units they are sums of,
-        alignment with its entropy, coverage, context, gates, candidate, state, readout, probabilities, the ledgers
-        of the chosen and the likeliest pieces, and of `pieces`, and likelihood and posterior of each source piece.
+        """Return all numbers of 0-based `step`, as shown and as recomputed.
 
-        With `reading` also what the heatmap shows of the step after the word, which takes all steps to recompute.
+        These are annotations, keys, query, energies and their units, alignment with entropy and coverage, context,
+        gates, candidate, state, readout, probabilities, the logit attributions of the chosen piece, the likeliest ones
+        and `pieces`, and likelihood and posterior of each source piece. With `reading`, also the heatmap's posterior
+        attention, which takes all steps to recompute.
         """
         trace, found = self.trace, self._attended(step)
         found |= decode_weighed(
@@ -168,8 +173,10 @@ class Prover(Verifier):
         return pairs
 
     def _attended(self, step: int) -> dict[str, Array]:
-        """What `attend` returns for 0-based `step`; the alignment alone, from the energies shown, where the kind of
-        attention has no NumPy class."""
+        """Return what `attend` returns for 0-based `step`.
+
+        Where the kind of attention has no NumPy class, it is the alignment alone, from the energies shown.
+        """
         trace, acting = self.trace, acting_on(self.trace.interventions, step)
         if self.missing:
             return {"alignment": softmax(changed_energies(_exact(trace.energies[step]), acting))}
@@ -177,8 +184,7 @@ class Prover(Verifier):
         return attend(self._decoder, trace.config, _exact(trace.keys), state, before, acting)
 
     def _after(self, step: int, alignment: Array, *, reading: bool) -> dict[str, tuple[Any, Array]]:
-        """What 0-based `step` was about once its word was known, as shown, and recomputed with the `alignment` as
-        recomputed, (Tx,)."""
+        """Return likelihood and posterior of 0-based `step`, as displayed and as recomputed from `alignment` (Tx,)."""
         trace, shown = self.trace, Readouts(self.trace, self.weights)
         logarithms = shown.log_likelihood(steps=slice(step, step + 1))
         word = _exact(self._decoder["embedding.weight"][trace.previous_ids[step]])
@@ -201,7 +207,7 @@ class Prover(Verifier):
 
     @cached_property
     def _readings(self) -> Array:
-        """What the heatmap shows after the word, as recomputed, (Ty, Tx)."""
+        """The heatmap's posterior attention, recomputed, (Ty, Tx)."""
         trace = self.trace
         return again.reading(
             self._decoder,
@@ -238,7 +244,7 @@ class Prover(Verifier):
 
     @property
     def _coverage(self) -> Array:
-        """The sum over all steps of the alignment as recomputed, (Tx,)."""
+        """Sum of the recomputed alignment over all steps, (Tx,)."""
         total: Array = self._alignment.sum(axis=0)
         return total
 
@@ -249,7 +255,7 @@ class Prover(Verifier):
 
 
 def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Proof:
-    """Prove one 0-based step; for several of one trace keep a `Prover`."""
+    """Verify one 0-based step; for several steps of one trace, reuse a `Prover`."""
     return Prover(trace, weights).prove(step)
 
 
@@ -258,13 +264,13 @@ def _exact(values: NDArray[Any]) -> Array:
 
 
 def compared(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
-    """Compare all numbers of a quantity, arrays of any shape; a single number is the first of one."""
+    """Compare all numbers of a quantity, arrays of any shape; a scalar counts as an array of length 1."""
     shown, expected = np.atleast_1d(shown), np.atleast_1d(expected)
     if shown.shape != expected.shape:
         return Check(quantity, 0, float("inf"), Discrepancy(quantity, (), float("nan"), float("nan")))
     if not shown.size:
         return Check(quantity, 0, 0.0, None)
-    # Equal infinities (masked energies) differ by nothing; a number against an infinity by infinity.
+    # Equal infinities (masked energies) have difference 0; a number and an infinity have difference infinity.
     with np.errstate(invalid="ignore"):
         differences = np.where(shown == expected, 0.0, np.abs(shown.astype(np.float64) - expected))
     differences = np.where(np.isnan(differences), np.inf, differences)

@@ -1,4 +1,4 @@
-"""Questions about where the decoder looked: which words are asked about, what is right, and what chance would give."""
+"""Quiz about the attention of a translation: choice of the words, correct answers, and scores by chance."""
 
 from __future__ import annotations
 
@@ -16,49 +16,51 @@ from attnviz.trace import Record
 Array = NDArray[np.floating]
 
 QUESTIONS = 5
-"""Words that are asked about, where so many are fit to be."""
+"""Number of questions, where there are enough suitable words."""
 
 Kind = Literal["crossed", "turned", "content", "article", "other"]
-"""A word that crosses a neighbour; one that after the word is about another source word than it looked at; and else by
-its class: the others are function words and numbers."""
+"""Kinds of questions.
+
+A word that crosses a neighbour; one whose posterior attention is on another source word than its attention; otherwise
+by word class, where "other" means function words and numbers.
+"""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
 class Question:
-    """A target word that is asked about, 0-based as are the source words."""
+    """A question about a target word; all indices are 0-based."""
 
     word: int
     kind: Kind
     looked: tuple[int, ...]
-    """The source words it looked at most: right by alpha."""
+    """Source words with the largest attention: correct answers by alpha."""
     meant: tuple[int, ...]
-    """Those that it was about most after the word: right by the posterior; none where that is unknown."""
+    """Source words with the largest posterior attention: correct answers by the posterior; empty where unknown."""
 
 
 @dataclass(frozen=True)
 class Odds:
-    """How many of the questions somebody answers rightly who does not know, on average."""
+    """Expected number of correct answers without knowledge."""
 
     looked: float
-    """By alpha, with every source word alike likely to be named."""
+    """By alpha, for uniformly random answers."""
     meant: float
-    """The same by the posterior."""
+    """By the posterior, for uniformly random answers."""
     diagonal: int
-    """By alpha, where the source word is named that stands as far along in its sentence as the target word in its own;
-    of two equally far ones the left."""
+    """By alpha, for answers at the same relative position as the target word; of two nearest words the left."""
 
 
 def questions(
     record: Record, after: Array | None, most: int = QUESTIONS, told: Collection[int] = ()
 ) -> tuple[Question, ...]:
-    """Return up to `most` words to be asked about, in the order of the translation; `after` is their posterior,
-    of shape (Ty, Tx) in words, where that is known, and `told` are words whose answer was given before.
+    """Return up to `most` questions in the order of the translation.
 
-    A word is fit where the question makes sense and alpha is clear (see `telling`). Of each of KINDS in turn, again and
-    again, the one of the clearest look is taken that is left, so that they are of as many kinds as there are. After all
-    others come words that need no guess, those `told` and those spelled like the word they looked at; and after these a
-    word of a text that was asked about already.
+    `after` is the posterior attention by words, (target words, source words), where known; `told` are words whose
+    answers were given before. A word is suitable if the question makes sense and alpha is clear (see `telling`). Taking
+    each of KINDS in turn, the remaining word with the clearest attention is chosen, for variety. Words that need no
+    guess come after all others: those `told`, and those spelled like their source word. Repetitions of a word come
+    last.
     """
     words = record.words()
     looks, later = Looks(record, words.alignment), None if after is None else Looks(record, after)
@@ -68,7 +70,7 @@ def questions(
     first: list[int] = []
     known: list[int] = []
     again: list[int] = []
-    for word in sorted(fit, key=lambda word: word in told):  # of two alike, the one that was not told of
+    for word in sorted(fit, key=lambda word: word in told):  # of two equal words, prefer the one not in `told`
         text = words.target[word].lower()
         alike = text == words.source[looks.sources[word]].lower()
         (again if text in seen else known if alike or word in told else first).append(word)
@@ -89,7 +91,7 @@ def questions(
 
 
 def odds(record: Record, asked: tuple[Question, ...]) -> Odds:
-    """Return what somebody would answer rightly of the questions `asked` who does not know."""
+    """Return the expected number of correct answers to the questions `asked` without knowledge."""
     words = record.words()
     sources, targets = len(words.source), len(words.target)
     named = {one.word: _along(one.word, targets, sources) for one in asked}
@@ -112,6 +114,8 @@ def _kind(looks: Looks, later: Looks | None, word: int) -> Kind:
 
 
 def _along(word: int, targets: int, sources: int) -> int:
-    """Return the source word nearest to where the diagonal meets the row of a target word, the left one of two; both
-    sentences end with their end marks."""
+    """Return the source word nearest to the diagonal in the row of a target word, the left one of two.
+
+    Both sentences end with their end marks.
+    """
     return int(np.ceil(word * (sources - 1) / max(targets - 1, 1) - 0.5))

@@ -1,4 +1,4 @@
-"""The readout before its maxout, which a trace does not keep: the pairs of which the larger goes on."""
+"""The readout before its maxout, recomputed because a trace does not store it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Readout:
-    """t~_i of S steps as the sum of what goes into it, in float64. Units 2k and 2k + 1 are a pair, and the larger of
-    the two is t_i's unit k."""
+    """t~_i of S steps as a sum of contributions, in float64.
+
+    Units 2k and 2k + 1 are a pair; the larger of both is unit k of t_i.
+    """
 
     state: Array
     """U_o s, (S, 2l); s is s_{i-1} or, by config, s_i."""
@@ -41,14 +43,14 @@ class Readout:
 
 
 def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
-    """Return the readout of these 0-based `steps`, which are multiplied out together.
+    """Return the readout of these 0-based `steps`, multiplied out together.
 
-    `weights` are the arrays of the model that made the trace (`load_weights`).
+    `weights` are those of the model that made the trace (`load_weights`).
     """
     current, chosen = trace.config["readout_state"] == "current", np.array(steps, dtype=np.intp)
 
     def exact(name: str) -> Array:
-        # A model may be saved in half precision, which is too coarse to add up in.
+        # Models may be saved in half precision, which is too coarse for sums.
         return np.asarray(weights[f"decoder.{name}"], dtype=np.float64)
 
     def through(name: str, inputs: NDArray[np.floating]) -> Array:
@@ -64,5 +66,5 @@ def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
 
 
 def pairs(trace: Trace, weights: Weights, step: int) -> NDArray[np.float32]:
-    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b of 0-based `step`, (2l,), as `readout` has it."""
+    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b of 0-based `step`, (2l,)."""
     return np.asarray(readout(trace, weights, [step]).pairs[0], dtype=np.float32)

@@ -1,7 +1,7 @@
-"""The whole network once more, for one sentence, in NumPy float64: written from the equations, to check a trace by.
+"""Recompute RNNsearch for one sentence in NumPy float64, for verification.
 
-Nothing here is shared with `attnviz.network`: what the two agree on was computed twice. The GRU is
-torch.nn.GRU's (the reset gate acts after the recurrent product, and z keeps the old state).
+Written from the equations, without code of `attnviz.network`. The GRU is torch.nn.GRU's: the reset gate acts after the
+recurrent product, and z keeps the old state.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Weights = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Recomputation:
-    """Quantities of a translation in float64, with names and shapes of the table in `trace.quantities`."""
+    """Quantities of a translation in float64, with names and shapes of `trace.quantities`."""
 
     annotations: Array
     initial_state: Array
@@ -48,7 +48,7 @@ class Recomputation:
 
 
 def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays in `folder`/model.safetensors; raise AttnvizError, naming the file, where that fails."""
+    """Load the arrays of `folder`/model.safetensors; raise AttnvizError, naming the file, where that fails."""
     return model_folder.load_weights(folder)
 
 
@@ -59,11 +59,10 @@ def recompute(
     target_ids: Sequence[int],
     interventions: Sequence[Intervention] = (),
 ) -> Recomputation:
-    """Translate `source_ids` into the given `target_ids` (both with `</s>`), keeping everything.
+    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`.
 
-    `interventions` on the attention act as they did when the trace was made.
-
-    `weights` maps the names in model.safetensors to arrays; of `config`, `attention` and `readout_state` are read.
+    `interventions` on the attention apply as in the trace. `weights` maps parameter names to arrays; `attention` and
+    `readout_state` of `config` are used.
     """
     exact = {name: np.asarray(value, dtype=np.float64) for name, value in weights.items()}
     encoder, decoder = below(exact, "encoder."), below(exact, "decoder.")
@@ -85,7 +84,7 @@ def recompute(
 
 
 def encode(encoder: Weights, source_ids: Sequence[int]) -> Array:
-    """h_j = [forward h_j ; backward h_j], (Tx, 2n)."""
+    """Return h_j = [forward h_j ; backward h_j], (Tx, 2n)."""
     words = encoder["embedding.weight"][list(source_ids)]
     forward, backward = below(encoder, "gru."), {}
     for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
@@ -103,11 +102,12 @@ def decode_step(
     before: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return one step of the decoder, from annotations (Tx, 2m), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} and the weights
-    of the step `before` (Tx,), 0 before the first.
+    """Return one step of the decoder.
 
-    It is a dictionary of arrays named like those of the table in `trace.quantities`, for this step alone. `decoder`
-    holds the decoder's weights, named without "decoder."; `interventions` are those of this step.
+    It takes annotations (Tx, 2m), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} and the weights of the step `before`, (Tx,),
+    which are 0 before the first.
+    The result maps names of `trace.quantities` to the arrays of this step. `decoder` holds the decoder's weights, named
+    without "decoder."; `interventions` are those of this step.
     """
     found = attend(decoder, config, keys, state, before, interventions)
     return found | decode_weighed(decoder, config, annotations, found["alignment"], state, word)
@@ -125,8 +125,7 @@ def decode_weighed(
 def decode_from(
     decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array
 ) -> dict[str, Array]:
-    """Return the rest of a step once its context is known, (..., c): of several contexts at once what each leads to,
-    named as by `decode_step`."""
+    """Return the rest of a step from its context (..., c), or from several contexts, named as by `decode_step`."""
     following, reset, update, candidate = moved(decoder, context, state, word)
     readout = maxout(wide(decoder, context, following if config["readout_state"] == "current" else state, word))
     logits = readout @ decoder["output.weight"].T + decoder["output.bias"]
@@ -142,7 +141,7 @@ def decode_from(
 
 
 def moved(decoder: Weights, context: Array, state: Array, word: Array) -> tuple[Array, Array, Array, Array]:
-    """Return s_i, r_i, z_i and the candidate, each (..., n), of contexts (..., c), s_{i-1} (n,) and E y_{i-1} (m,)."""
+    """Return s_i, r_i, z_i and the candidate, (..., n) each, from contexts (..., c), s_{i-1} (n,), E y_{i-1} (m,)."""
     words = np.broadcast_to(word, (*context.shape[:-1], len(word)))
     return _gru(
         decoder["gru.weight_ih"],
@@ -155,7 +154,7 @@ def moved(decoder: Weights, context: Array, state: Array, word: Array) -> tuple[
 
 
 def wide(decoder: Weights, context: Array, seen: Array, word: Array) -> Array:
-    """t~_i = U_o s + V_o E y_{i-1} + C_o c + b, (..., 2l), of contexts (..., c) and the state read from, (..., n)."""
+    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c + b, (..., 2l), from contexts (..., c) and the state s (..., n)."""
     found: Array = (
         seen @ decoder["readout_state.weight"].T
         + decoder["readout_state.bias"]
@@ -173,8 +172,10 @@ def attend(
     before: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return the query (n',), the features (Tx, r), the scorer's energies (Tx,) and the alignment (Tx,) of one step,
-    from keys (Tx, n'), s_{i-1} (n,) and the weights of the step `before` (Tx,); the rest as for `decode_step`."""
+    """Return the query (n',), the features (Tx, r), the energies (Tx,) and the alignment (Tx,) of one step.
+
+    It takes keys (Tx, n'), s_{i-1} (n,) and the weights of the step `before`, (Tx,); the rest as for `decode_step`.
+    """
     scorer = scorer_of(config)
     query, features = scorer.query(decoder, state), scorer.features(decoder, before)
     energies = scorer.energies(decoder, query, keys, features)
@@ -183,7 +184,7 @@ def attend(
 
 
 def _run_gru(weights: Weights, inputs: Array) -> Array:
-    """States (T, n) of a GRU over `inputs` (T, m), from a state of zeros."""
+    """Return the states (T, n) of a GRU over `inputs` (T, m), starting from 0."""
     state = np.zeros(weights["weight_hh_l0"].shape[1])
     states = []
     for given in inputs:
@@ -197,8 +198,10 @@ def _run_gru(weights: Weights, inputs: Array) -> Array:
 def _gru(
     weight_ih: Array, weight_hh: Array, bias_ih: Array, bias_hh: Array, given: Array, state: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Return s' = (1 - z) * candidate + z * s, then r, z and the candidate, each (..., n), from inputs (..., m) and a
-    state (n,)."""
+    """Return s' = (1 - z) * candidate + z * s, then r, z and the candidate, each (..., n).
+
+    From inputs (..., m) and a state (n,).
+    """
     x_r, x_z, x_n = np.split(given @ weight_ih.T + bias_ih, 3, axis=-1)
     u_r, u_z, u_n = np.split(weight_hh @ state + bias_hh, 3)
     reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
@@ -207,12 +210,12 @@ def _gru(
 
 
 def maxout(pairs: Array) -> Array:
-    """The larger of each pair of neighbours: (..., 2l) to (..., l)."""
+    """Return the larger of each pair of neighbours: (..., 2l) to (..., l)."""
     return np.maximum(pairs[..., 0::2], pairs[..., 1::2])
 
 
 def _sigmoid(values: Array) -> Array:
-    # Through tanh, which overflows for no argument.
+    # Unlike 1 / (1 + exp(-x)), tanh never overflows.
     return 0.5 * (1 + np.tanh(0.5 * values))
 
 
@@ -224,26 +227,28 @@ def softmax(energies: Array) -> Array:
 
 
 def log_softmax(logits: Array) -> Array:
-    """Return log softmax(logits): (..., Ky) to (..., Ky), finite also where a probability is too small for a number."""
+    """Return log softmax(logits): (..., K) to (..., K), finite also where a probability underflows."""
     lowered = logits - logits.max(axis=-1, keepdims=True)
     found: Array = lowered - np.log(np.exp(lowered).sum(axis=-1, keepdims=True))
     return found
 
 
 def _entropy(alignment: Array) -> Array:
-    """H = -sum_j alpha_j log2 alpha_j, in bits: (Tx,) to ()."""
+    """Return H = -sum_j alpha_j log2 alpha_j, in bits: (Tx,) to ()."""
     looked_at = alignment[alignment > 0]
     return np.asarray(-(looked_at @ np.log(looked_at)) / np.log(2))
 
 
 def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays whose name begins with `prefix`, under the rest of their names."""
+    """Return the arrays whose names begin with `prefix`, by the rest of their names."""
     return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
 
 
 def deviation(values: NDArray[Any], expected: Array) -> float:
-    """Return the largest difference of two arrays, of any shape, over the largest number expected; infinite where they
-    disagree about what is infinite, or have not one shape."""
+    """Return the largest difference of two arrays of one shape, divided by the largest expected number.
+
+    Infinite where the shapes differ or the positions of infinities do.
+    """
     if values.shape != expected.shape or not np.array_equal(np.isfinite(values), np.isfinite(expected)):
         return float("inf")
     finite = np.isfinite(expected)

@@ -1,6 +1,6 @@
-"""The kinds of attention in NumPy float64: all of the recomputation and the microscope that depends on the kind.
+"""The kinds of attention in NumPy float64, for recomputation and energy decomposition.
 
-`decoder` is always the decoder's weights by the rest of their names, as in `attention.key.weight`.
+`decoder` is always the decoder's weights, named without "decoder.", as in `attention.key.weight`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Decoder = Mapping[str, NDArray[Any]]
 
 
 class Scorer(ABC):
-    """How energies are computed from states and annotations, and which units an energy is the sum of."""
+    """Energies from states and annotations, and the units that an energy is the sum of."""
 
     bounded = False
     """Whether the activation of a unit is a tanh, so that it can saturate."""
@@ -31,28 +31,30 @@ class Scorer(ABC):
 
     @abstractmethod
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of its weights by name, for the hidden size n, n' `units` of an energy, and the
-        `alignment_size` of the config."""
+        """Return the shapes of its weights by name.
+
+        They depend on the hidden size n, the n' `units` of an energy, and the `alignment_size` of the config.
+        """
 
     def context_size(self, annotation: int) -> int:
         """Return the length of a context vector, given that of an annotation: the same unless a kind says otherwise."""
         return annotation
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
-        """U_a h_j, or P h_j: (Tx, 2n) to (Tx, n')."""
+        """Return U_a h_j, or P h_j: (Tx, 2n) to (Tx, n')."""
         return annotations @ decoder["attention.key.weight"].T
 
     @abstractmethod
     def query(self, decoder: Decoder, state: Array) -> Array:
-        """Return what s_{i-1} asks with, (n,) to (n',)."""
+        """Return the query of s_{i-1}: (n,) to (n',)."""
 
     @abstractmethod
     def activations(self, query: Array, keys: Array) -> Array:
-        """Return the units of energies before they are weighed: (n',) and (..., n') to (..., n')."""
+        """Return the units of energies before they are weighted: (n',) and (..., n') to (..., n')."""
 
     @abstractmethod
     def score_vector(self, decoder: Decoder, units: int) -> Array:
-        """Return what weighs each of the n' `units` of an energy, (n',); raise ValueError where there are none."""
+        """Return the weight of each of the n' `units` of an energy, (n',); raise ValueError where there are none."""
 
     def features(self, decoder: Decoder, before: Array) -> Array:
         """Return f_ij, what energies see of the weights of the step `before`, (Tx,), 0 before the first: (Tx, r)."""
@@ -80,15 +82,15 @@ class AdditiveScorer(Scorer):
         }
 
     def query(self, decoder: Decoder, state: Array) -> Array:
-        """W_a s_{i-1}: (n,) to (n',)."""
+        """Return W_a s_{i-1}: (n,) to (n',)."""
         return decoder["attention.query.weight"] @ state
 
     def activations(self, query: Array, keys: Array) -> Array:
-        """Tanh(query + key): (n',) and (..., n') to (..., n'), in (-1, 1)."""
+        """Return tanh(query + key): (n',) and (..., n') to (..., n'), in (-1, 1)."""
         return np.tanh(query + keys)
 
     def score_vector(self, decoder: Decoder, units: int) -> Array:
-        """v_a, (n',)."""
+        """Return v_a, (n',)."""
         return np.asarray(decoder["attention.score"], dtype=np.float64)
 
 
@@ -96,15 +98,15 @@ class ProductScorer(Scorer):
     """e_ij = s_{i-1} . key_j: its units are the products, each with weight 1, and n' is n."""
 
     def query(self, decoder: Decoder, state: Array) -> Array:
-        """Return the state as it is, (n,)."""
+        """Return the state unchanged, (n,)."""
         return state
 
     def activations(self, query: Array, keys: Array) -> Array:
-        """Query times key, unit by unit: (n,) and (..., n) to (..., n)."""
+        """Return query times key, unit by unit: (n,) and (..., n) to (..., n)."""
         return query * keys
 
     def score_vector(self, decoder: Decoder, units: int) -> Array:
-        """Ones, (n,)."""
+        """Return ones, (n,)."""
         return np.ones(units)
 
 
@@ -169,7 +171,7 @@ class LocationAwareScorer(AdditiveScorer):
 
 
 class FixedContext(Scorer):
-    """No attention: the last source piece is open and no other, and a context is its annotation's forward half."""
+    """No attention: the alignment is 1 at the last source piece, and a context is its annotation's forward half."""
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """Return nothing: there are no weights."""
@@ -188,11 +190,11 @@ class FixedContext(Scorer):
         return state[:0]
 
     def activations(self, query: Array, keys: Array) -> Array:
-        """Raise ValueError: there are no units, query (0,) and keys (Tx, 0) are empty."""
+        """Raise ValueError: energies without attention have no units."""
         raise ValueError("a model without attention has no energies to take apart")
 
     def score_vector(self, decoder: Decoder, units: int) -> Array:
-        """Raise ValueError: there are no units."""
+        """Raise ValueError: energies without attention have no units."""
         raise ValueError("a model without attention has no energies to take apart")
 
     def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
@@ -246,8 +248,10 @@ class UnknownScorer(Scorer):
 
 
 def scorer_of(config: Mapping[str, Any]) -> Scorer:
-    """Return the scorer of a model, given its `config` as in a trace: an `UnknownScorer` for a user's own kind that is
-    not registered, or has no NumPy class."""
+    """Return the scorer of a model, given its `config` as in a trace.
+
+    It is an `UnknownScorer` for a user's own kind that is not registered, or has no NumPy class.
+    """
     return _scorer(config["attention"], registered())
 
 

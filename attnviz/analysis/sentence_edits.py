@@ -1,4 +1,4 @@
-"""Another sentence from one: a word dropped, changed, or swapped with the next, blanks and marks as they should be."""
+"""Edit a sentence by one word, dropped or swapped with the next, with correct spaces and punctuation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from attnviz.text import normalise, word_spans
 
 
 def sentence_words(text: str) -> tuple[str, ...]:
-    """Return the words of a sentence, marks of punctuation among them, as the functions here count them."""
+    """Return the words of a sentence, punctuation marks included, as the functions here count them."""
     text = normalise(text)
     return tuple(text[start:end] for start, end in word_spans(text))
 
@@ -16,13 +16,15 @@ def without_word(text: str, word: int) -> str:
     text = normalise(text)
     start, end = word_spans(text)[word]
     before, after = text[:start], text[end:]
-    # What followed the word directly, a full stop say, then follows the one before it.
+    # A mark that directly followed the word, such as a full stop, now follows the previous word.
     return " ".join(((before if after[:1].isspace() else before.rstrip()) + after).split())
 
 
 def next_word(text: str, word: int) -> int | None:
-    """Return the word after 0-based `word` that is no mark of punctuation, or None where there is none or `word` is
-    one itself: marks keep their places."""
+    """Return the next word after 0-based `word`, skipping punctuation, which keeps its place.
+
+    None where there is none or `word` itself is punctuation.
+    """
     words = sentence_words(text)
     if not _is_word(words[word]):
         return None
@@ -30,8 +32,10 @@ def next_word(text: str, word: int) -> int | None:
 
 
 def swapped(text: str, word: int) -> str:
-    """Return a sentence in which 0-based `word` and its `next_word` have changed places; as it is where it has none.
-    Raise IndexError where there is no such word."""
+    """Return a sentence in which 0-based `word` and its `next_word` are swapped; unchanged where it has none.
+
+    Raise IndexError where there is no such word.
+    """
     text = normalise(text)
     follower, spans = next_word(text, word), word_spans(text)
     if follower is None:

@@ -1,5 +1,7 @@
-"""The proof of a step of an imported translator: every number is computed again in NumPy float64, from the saved
-weights and what is recorded of the step before, by code that shares nothing with the network's."""
+"""Verify a step of an imported translator: recompute every number in NumPy float64, without code of the network.
+
+Each number is computed from the saved weights and the recorded numbers of the step before.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class Seq2SeqProver(Verifier):
     """Recomputes the steps of an imported translator; what serves every step, once."""
 
     def __init__(self, trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the trace and the weights of the model that made it (`load_weights`).
+        """Take the trace and the weights of its model (`load_weights`).
 
         Raise MisfitError where they are of a model of another kind or size.
         """
@@ -36,11 +38,12 @@ class Seq2SeqProver(Verifier):
         self.trace, self.weights = trace, again.exact(weights)
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
-        """Recompute all that 0-based `step` shows: annotations, first state, keys, query, energies and the units they
-        are sums of, alignment with its entropy, coverage, context, gates, memories and states of all layers, readout,
-        probabilities and, where logits split, the ledgers of the chosen and the likeliest pieces, and of `pieces`.
+        """Return all numbers of 0-based `step`, as shown and as recomputed.
 
-        `reading`, for which `Prover` proves α′, asks for nothing more: there is none here.
+        These are annotations, first state, keys, query, energies and their units, alignment with entropy and coverage,
+        context, gates, cell states and states of all layers, readout, probabilities and, where logits split, the logit
+        attributions of the chosen piece, the likeliest ones and `pieces`. `reading` has no effect: imports have no
+        posterior attention.
         """
         trace, found = self.trace, self._steps[step]
         probabilities = softmax(found["logits"])
@@ -64,7 +67,7 @@ class Seq2SeqProver(Verifier):
 
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
-        """What is the same at every step: as shown, and recomputed."""
+        """Numbers that are the same at every step, as displayed and as recomputed."""
         trace, weights, config = self.trace, self.weights, self.trace.config
         annotations = _exact(trace.annotations)
         return {
@@ -76,7 +79,7 @@ class Seq2SeqProver(Verifier):
 
     @cached_property
     def _steps(self) -> list[dict[str, Array]]:
-        """Every step, computed again from what is recorded of the one before."""
+        """Every step, recomputed from the recorded step before it."""
         trace, annotations, keys = self.trace, _exact(self.trace.annotations), _exact(self.trace.keys)
         before, found = again.start(trace.config, _exact(trace.initial_state)), []
         for i, previous in enumerate(trace.previous_ids):
@@ -86,8 +89,7 @@ class Seq2SeqProver(Verifier):
 
 
 def check_seq2seq_fit(trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise MisfitError unless `weights`, by their names in model.safetensors, have the shapes that the model of
-    `trace` has, and the trace's own arrays fit its pieces."""
+    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `trace` have the expected shapes."""
     try:
         check_shapes(trace)
         expected = weight_shapes(trace.config)
@@ -97,11 +99,11 @@ def check_seq2seq_fit(trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) 
 
 
 _WEIGHED = ("additive",)
-"""The kinds of attention with a vector that weighs the units of an energy."""
+"""The kinds of attention with a vector that weights the units of an energy."""
 
 
 def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every weight of an imported translator of this config."""
+    """Return the shape of every weight of an imported translator with this config."""
     n, seen, units = int(config["hidden_size"]), 2 * int(config["encoder_size"]), int(config["alignment_size"])
     words, read = int(config["embedding_size"]), int(config["source_embedding_size"])
     vocabulary, linear = int(config["vocabulary_size"]), config["family"] == "tutorial"

@@ -1,12 +1,11 @@
-"""An imported recurrent translator once more, for one sentence, in NumPy float64: written from the equations, to check
-a record by.
+"""Recompute an imported recurrent translator for one sentence in NumPy float64, for verification.
 
-Nothing here is shared with `attnviz.network`. Of the seq2seq tutorial,
+Written from the equations, without code of `attnviz.network`. For PyTorch's seq2seq tutorial:
 
     s_0 = tanh(W [forward h_Tx ; backward h_1] + b),  e_ij = v . tanh(W_a s_{i-1} + U_a h_j + b_a)
     s_i = GRU([E y_{i-1} ; c_i], s_{i-1}),  o_i = W_o [s_i ; c_i ; E y_{i-1}] + b_o
 
-and of Joey NMT, whose query is s_i, which knows the word before the one that is written,
+For Joey NMT, whose query is s_i, computed from y_{i-1}:
 
     s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) with t_0 = 0,  e_ij = v . tanh(W_a s_i + U_a h_j) or s_i . U_a h_j
     t_i = tanh(W_t [s_i ; c_i] + b_t),  o_i = W_o t_i
@@ -29,18 +28,18 @@ Config = Mapping[str, Any]
 
 
 class Left(NamedTuple):
-    """What a step leaves to the next."""
+    """State of the decoder between steps."""
 
     states: Array
     """s_i in every layer, (L, n)."""
     memories: Array
-    """(L, n), or (0, n) of GRUs."""
+    """Cell states, (L, n), or (0, n) for GRUs."""
     readout: Array
     """t_i, (r,)."""
 
 
 def exact(weights: Weights) -> dict[str, NDArray[Any]]:
-    """Return the weights in float64; embeddings, of which a step reads one row, stay as they are."""
+    """Return the weights in float64; embeddings, of which a step reads one row, stay unchanged."""
     return {n: v if n.endswith("embedding.weight") else np.asarray(v, np.float64) for n, v in weights.items()}
 
 
@@ -52,7 +51,7 @@ def encode(weights: Weights, config: Config, source_ids: Sequence[int]) -> Array
 
 
 def first_state(weights: Weights, config: Config, annotations: Array) -> Array:
-    """Return s_0, (n,), of annotations (Tx, 2m), among which are the last states of both directions."""
+    """Return s_0, (n,), from annotations (Tx, 2m), which contain the last states of both directions."""
     m = annotations.shape[1] // 2
     ends = np.concatenate([annotations[-1, :m], annotations[0, m:]])
     if config["first_state"] == "bridge":
@@ -62,13 +61,13 @@ def first_state(weights: Weights, config: Config, annotations: Array) -> Array:
 
 
 def keys_of(weights: Weights, annotations: Array) -> Array:
-    """Return U_a h_j + b_a, (Tx, n'), of annotations (Tx, 2m)."""
+    """Return U_a h_j + b_a, (Tx, n'), from annotations (Tx, 2m)."""
     keys: Array = annotations @ weights["decoder.key.weight"].T + weights["decoder.key.bias"]
     return keys
 
 
 def energies_of(weights: Weights, query: Array, keys: Array) -> Array:
-    """Return e_ij, (Tx,), of a query (n',) and keys (Tx, n')."""
+    """Return e_ij, (Tx,), from a query (n',) and keys (Tx, n')."""
     if "decoder.score" in weights:
         energies: Array = np.tanh(query + keys) @ weights["decoder.score"]
         return energies
@@ -81,13 +80,13 @@ def score_of(weights: Weights) -> Array:
 
 
 def word_of(weights: Weights, config: Config, previous: int) -> Array:
-    """Return E y_{i-1}, (embedding size,), as the decoder is given it."""
+    """Return E y_{i-1}, (embedding size,), scaled as by the config."""
     word = np.asarray(weights["decoder.embedding.weight"][previous], np.float64)
     return word * np.sqrt(len(word)) if config["target_scaled"] else word
 
 
 def start(config: Config, first: Array) -> Left:
-    """Return what the first step begins with, from s_0, (n,)."""
+    """Return the decoder's state before the first step, from s_0, (n,)."""
     states = np.repeat(first[None], int(config["layers"]), axis=0)
     size = len(first) if config["family"] == "joey" else 0
     return Left(states, states if config["cell"] == "lstm" else states[:0], np.zeros(size))
@@ -96,8 +95,11 @@ def start(config: Config, first: Array) -> Left:
 def step(
     weights: Weights, config: Config, annotations: Array, keys: Array, before: Left, previous: int
 ) -> tuple[dict[str, Array], Left]:
-    """Return one step, from annotations (Tx, 2m), keys (Tx, n'), what the step before left and the id of its word; and
-    what this one leaves. The arrays are named as in `trace.seq2seq_quantities`, with `logits` (K,) beside them."""
+    """Return one step, and the decoder's state after it.
+
+    From annotations (Tx, 2m), keys (Tx, n'), the state `before` and the id of y_{i-1}. The arrays are named as in
+    `trace.seq2seq_quantities`, with `logits` (K,) in addition.
+    """
     word = word_of(weights, config, previous)
     found: dict[str, Array] = {}
     if config["family"] == "tutorial":
@@ -124,8 +126,10 @@ def step(
 def recompute(
     weights: Weights, config: Config, source_ids: Sequence[int], target_ids: Sequence[int]
 ) -> dict[str, Array]:
-    """Translate `source_ids` into the given `target_ids` (both with their marks), keeping everything: what `step`
-    returns, stacked, with annotations, first state, keys and score vector."""
+    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with special pieces.
+
+    These are the results of `step`, stacked, with annotations, first state, keys and score vector.
+    """
     weights = exact(weights)
     annotations = encode(weights, config, source_ids)
     found = {

@@ -1,4 +1,4 @@
-"""Which words two sentences share, and the one axis on which both stand: shared words once, the others between them."""
+"""Align two sentences by the words they share, on one common axis."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class SharedAxis:
-    """Two sentences on one axis of N places; every word of either has one, in the order of its sentence."""
+    """Two sentences on one axis of N places: shared words once, other words in between, in sentence order."""
 
     first: tuple[int | None, ...]
-    """For each place, the 0-based word of the first sentence, or None where only the other has a word."""
+    """For each place, the 0-based word of the first sentence; None where only the other has a word."""
     other: tuple[int | None, ...]
-    """Likewise of the other."""
+    """For each place, the 0-based word of the other sentence; None where only the first has a word."""
     names: tuple[str, ...]
-    """What stands at each place; where the two write a shared word otherwise, both ways."""
+    """Label of each place; both spellings where a shared word differs in case."""
 
     @property
     def shared(self) -> NDArray[np.bool_]:
@@ -28,16 +28,15 @@ class SharedAxis:
 
     @property
     def same(self) -> bool:
-        """Whether every place is shared, so that the sentences differ in capitals at most."""
+        """Whether every place is shared, so that the sentences differ only in case."""
         return bool(self.shared.all())
 
 
 def shared_axis(first: Sequence[str], other: Sequence[str]) -> SharedAxis:
-    """Return two sentences on one axis: the longest run of words that both have, then likewise what is left and right
-    of it (Ratcliff & Obershelp 1988, as `difflib` has it). Capitals do not tell words apart.
+    """Return two sentences on one axis, by the longest common run of words, then recursively left and right of it.
 
-    Where one sentence has other words than the other between two shared ones, those of the first come first. A word
-    that moved is shared in one place at most.
+    This is the algorithm of Ratcliff & Obershelp (1988), as in `difflib`, ignoring case. Between shared words, those of
+    the first sentence come first. A word that moved is shared in one place at most.
     """
     folded, other_folded = ([word.casefold() for word in words] for words in (first, other))
     places: list[tuple[int | None, int | None]] = []

@@ -1,5 +1,4 @@
-"""The picture of Jain & Wallace (2019): how much the output changes where weights are shuffled, against the largest of
-them, for every step of a sentence."""
+"""Effect of shuffled attention weights on the output, for every step, as in Jain & Wallace (2019)."""
 
 from __future__ import annotations
 
@@ -20,18 +19,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Shuffled:
-    """For each of Ty steps, what became of it when its weights were shuffled."""
+    """For each of Ty steps, the effect of shuffling its weights."""
 
     largest: Array
     """max_j alpha_ij, (Ty,), in (0, 1]."""
     change: Array
-    """The median total variation of p(w) over the permutations, (Ty,), from 0 to 1."""
+    """Median total variation of p(w) over the permutations, (Ty,), from 0 to 1."""
     kept: Array
-    """The share of permutations that write the piece that the step's own weights write, (Ty,), from 0 to 1."""
+    """Share of permutations that write the same piece as the step's own weights, (Ty,), from 0 to 1."""
 
 
 def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> Shuffled:
-    """Return what the permutations of `trials`, of the same `seed`, do to every step; right to about 1e-6.
+    """Return the effect of the permutations of `trials`, with the same `seed`, on every step, correct to about 1e-6.
 
     Raise as `trials` does.
     """

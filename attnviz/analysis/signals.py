@@ -1,5 +1,4 @@
-"""How far learning signals travel: the lengths of gradients against the number of recurrent steps between a word and a
-source piece."""
+"""How gradients decay with the number of recurrent steps between a word and a source piece."""
 
 from __future__ import annotations
 
@@ -18,33 +17,37 @@ _MOST_BINS = 14
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Quartiles of the lengths of gradients, over all words and source pieces that are about as far apart."""
+    """Quartiles of gradient norms, by distance between word and source piece."""
 
     distances: Array
-    """Mean number of steps of those in each of the B bins, (B,)."""
+    """Mean number of steps in each of the B bins, (B,)."""
     start: Array
-    """By s_0, the recurrence alone: lower quartile, median and upper quartile, (3, B)."""
+    """Gradient through s_0, the recurrence alone: lower quartile, median and upper quartile, (3, B)."""
     contexts: Array
-    """By the contexts, likewise."""
+    """Gradient through the contexts: lower quartile, median and upper quartile, (3, B)."""
     near: tuple[float, float]
-    """Medians of both ways, by s_0 and by the contexts, over the nearest quarter of all pairs."""
+    """Medians through s_0 and through the contexts, over the nearest quarter of all pairs."""
     far: tuple[float, float]
-    """The same over the farthest quarter."""
+    """Medians through s_0 and through the contexts, over the farthest quarter of all pairs."""
     tenth: float
-    """Steps over which the signal by s_0 falls to a tenth, from a line through all logarithms (least squares); inf
-    where it does not fall."""
+    """Number of steps over which the gradient through s_0 falls to a tenth; inf where it does not fall.
+
+    From a least-squares line through all logarithms.
+    """
 
 
 def distances(steps: int, pieces: int) -> NDArray[np.int64]:
-    """Return how many recurrent steps lie between each word and each source piece on the way that needs no context,
-    (Ty, Tx): i decoder steps (from 0) back to s_0, made of the backward annotation of the first piece, and from there j
-    steps of the encoder to piece j (from 0)."""
+    """Return the number of recurrent steps between each word and each source piece, without contexts, (Ty, Tx).
+
+    These are i decoder steps (from 0) back to s_0, computed from the backward annotation of the first piece, and from
+    there j steps of the encoder to piece j (from 0).
+    """
     i, j = np.indices((steps, pieces))
     return np.asarray(i + j, dtype=np.int64)
 
 
 def reach(signals: Signals) -> Reach:
-    """Return how the signals fall with the distance."""
+    """Return how gradients decay with distance."""
     apart = distances(*signals.start.shape)
     end = int(apart.max()) + 1
     edges = np.unique(np.linspace(0, end, min(end, _MOST_BINS) + 1).round().astype(int))
@@ -62,14 +65,17 @@ def reach(signals: Signals) -> Reach:
 
 
 def focus(signals: Signals, looked: NDArray[np.integer]) -> tuple[float, float]:
-    """Return which share of what reaches the source reaches the one piece that each word is about, (Ty,) in `looked`,
-    as the mean over the words, and what it would be if all pieces got the same: both from 0 to 1."""
+    """Return the share of the gradient that reaches the piece each word is about, mean over words, and its baseline.
+
+    `looked` has that piece for each word, (Ty,). The baseline is a gradient that reaches all pieces equally; both are
+    from 0 to 1.
+    """
     shares = signals.whole / np.maximum(signals.whole.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return float(shares[np.arange(len(looked)), looked].mean()), 1 / signals.whole.shape[1]
 
 
 def _tenth(apart: NDArray[np.int64], lengths: Array) -> float:
-    """Return how many steps take a signal to a tenth, by the line through its logarithms."""
+    """Return the number of steps over which a gradient falls to a tenth, by the line through its logarithms."""
     known = lengths > 0
     if len(np.unique(apart[known])) < 2:
         return np.inf

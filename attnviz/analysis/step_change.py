@@ -1,4 +1,4 @@
-"""What a change by hand did to a step: its context, its state and its likeliest pieces, against those it had."""
+"""Effect of an intervention on a step: context, state and likeliest pieces, before and after."""
 
 from __future__ import annotations
 
@@ -11,47 +11,46 @@ from numpy.typing import NDArray
 from attnviz.trace import Trace
 
 UNCHANGED = 1e-4
-"""Change of a vector's length, or of a probability, up to which nothing changed: rounding alone makes less."""
+"""Change of a vector's length, or of a probability, that counts as unchanged; rounding causes less."""
 
 Moment = Literal["same", "other words", "none"]
 """Whether the words before a step are the same in both translations; "none" where the other ended before."""
 
 
 class PieceChange(NamedTuple):
-    """What became of a piece."""
+    """Probabilities of a piece before and after."""
 
     piece_id: int
     piece: str
     before: float | None
-    """Its probability in the other translation, None where it is not among those recorded there: then it is less than
-    the least of those."""
+    """Probability in the other translation; None where not recorded, which means below the recorded ones."""
     after: float | None
-    """Its probability in the changed one, or None likewise."""
+    """Probability in the changed translation; None where not recorded."""
 
 
 @dataclass(frozen=True, eq=False)
 class StepChange:
-    """A step of a changed translation, against the same step of another; numbers of "none" are 0."""
+    """A step of a changed translation, compared with the same step of another; numbers of "none" are 0."""
 
     step: int
-    """Its index, 0-based."""
+    """0-based step."""
     moment: Moment
     context: float
     """||c' - c|| / ||c||, from 0."""
     state: float
     """||s' - s|| / ||s||, from 0."""
     pieces: tuple[PieceChange, ...]
-    """The likeliest of both, by the larger of their probabilities; those that the two wrote are among them."""
+    """The likeliest pieces of both, by the larger probability; both written pieces are among them."""
     written: PieceChange
-    """What the changed translation wrote."""
+    """The piece that the changed translation wrote."""
     written_before: PieceChange | None
-    """What the other wrote; None where it ended before."""
+    """The piece that the other translation wrote; None where it ended before."""
     least: tuple[float, float]
-    """Below this is a piece that is not among those recorded, before and after."""
+    """Smallest recorded probabilities, before and after; unrecorded pieces are below."""
 
     @property
     def unchanged(self) -> bool:
-        """Whether all is as it was."""
+        """Whether context, state, pieces and probabilities are the same within UNCHANGED."""
         if self.moment == "none" or max(self.context, self.state) > UNCHANGED:
             return False
         moved = (abs((one.after or 0) - (one.before or 0)) for one in self.pieces)
@@ -59,10 +58,9 @@ class StepChange:
 
 
 def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> StepChange:
-    """Return what became of 0-based `step` of `before` in `after`, the same sentence with something changed, and of the
-    `most` likeliest pieces.
+    """Return the change of 0-based `step` from `before` to `after`, with the `most` likeliest pieces.
 
-    Raise IndexError where `after` has no such step.
+    `after` is the same sentence with an intervention. Raise IndexError where it has no such step.
     """
     step = range(len(after.target_ids))[step]
     if step >= len(before.target_ids):
@@ -102,7 +100,7 @@ def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> St
 
 
 def _known(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
-    """Return name and probability of the pieces that are recorded of a step, by id."""
+    """Return name and probability of the recorded pieces of a step, by id."""
     recorded = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     known = {piece: (name, float(p)) for piece, name, p in recorded}
     known.setdefault(trace.target_ids[step], (trace.target_pieces[step], float(trace.probabilities[step])))
@@ -116,7 +114,7 @@ def _least(trace: Trace, step: int) -> float:
 def _likeliest(
     changes: dict[int, PieceChange], most: int, written: PieceChange, written_before: PieceChange | None
 ) -> tuple[PieceChange, ...]:
-    """Return the `most` likeliest, before or after, with those that were written, by what they are now."""
+    """Return the `most` likeliest pieces, before or after, with the written ones, by the new probability."""
     ordered = sorted(changes.values(), key=lambda one: -max(one.before or 0, one.after or 0))
     kept = [one for one in (written, written_before) if one is not None and one not in ordered[:most]]
     chosen = ordered[: most - len(kept)] + kept

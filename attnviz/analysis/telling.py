@@ -1,7 +1,8 @@
-"""Which words of a translation tell most of how it looked: the rules by which the tour and its questions choose.
+"""Choose the words of a translation that illustrate attention best, for the tour and the quiz.
 
-Words are those of `Record.words`, by 0-based index; a look is *clear* where one source word has at least half of it,
-and a fifth more than any other; words *cross* where two neighbours looked clearly, and the later one further left.
+Words are those of `Record.words`, by 0-based index. The attention of a word is *clear* if one source word has at least
+half of it, and a fifth more than any other. Two neighbouring words *cross* if both are clear and the later one attends
+further left.
 """
 
 from __future__ import annotations
@@ -20,38 +21,37 @@ from attnviz.trace.interventions import acting_on
 Array = NDArray[np.floating]
 
 CLEAR = 0.5
-"""Share of a look from which on it is clear where it went."""
+"""Smallest share of the strongest source word in clear attention."""
 LEAD = 0.2
-"""By how much of a look its strongest source word is before every other where it is clear."""
+"""Smallest lead of the strongest source word over every other in clear attention."""
 SHARED = 0.95
-"""Share up to which something is left for other words, so that there is something to compare with."""
+"""Largest share that leaves something for other words to compare with."""
 MOVED = 0.1
-"""Total variation from which on a look turned out to be about something else than it seemed."""
+"""Smallest total variation between attention and posterior attention that counts as a change."""
 _ALIKE = 1e-6
-"""Shares that differ by less are the same."""
+"""Shares that differ by less are equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Looks:
-    """A translation word by word, with where each word looked."""
+    """A translation by words, with the attention of each."""
 
     record: Record
     shares: Array
-    """(target words, source words), rows sum to 1."""
+    """Attention by words, (target words, source words); rows sum to 1."""
 
     @cached_property
     def sources(self) -> tuple[int, ...]:
-        """Of each target word the source word it looked at most, the first of equals."""
+        """For each target word, the source word with the largest share, the first of equals."""
         return tuple(int(k) for k in self.shares.argmax(axis=1))
 
     def strongest(self, word: int) -> tuple[int, ...]:
-        """Return all source words that have the largest share of the look of a target word."""
+        """Return all source words with the largest share of a target word."""
         row = self.shares[word]
         return tuple(int(k) for k in np.flatnonzero(row >= row.max() - _ALIKE))
 
     def makes_sense(self, word: int) -> bool:
-        """Return whether it can be asked where a target word looked, and be answered by a word: both have a letter or a
-        digit, and the model knows them."""
+        """Return whether a target word and its strongest source word both have a letter or digit and known pieces."""
         words, record = self.record.words(), self.record
         source = self.sources[word]
         sides = (
@@ -61,12 +61,12 @@ class Looks:
         return not any(is_mark(text) or {pieces[i] for i in group} & {*SPECIAL_PIECES} for text, group, pieces in sides)
 
     def is_clear(self, word: int) -> bool:
-        """Return whether the look of a target word is clear."""
+        """Return whether the attention of a target word is clear."""
         shares = np.sort(self.shares[word])[::-1]
         return bool(shares[0] >= CLEAR and (len(shares) == 1 or shares[0] - shares[1] >= LEAD))
 
     def crosses(self, word: int) -> bool:
-        """Return whether a target word and a neighbour of it looked in the other order than they stand."""
+        """Return whether a target word crosses a neighbour."""
         if not self._tells(word):
             return False
         here, sources = self.sources[word], self.sources
@@ -80,7 +80,7 @@ class Looks:
 
 @dataclass(frozen=True)
 class Telling:
-    """A target word, where in the translation it begins, and the source word it looked at most; all 0-based."""
+    """A target word, its first step, and its strongest source word; all 0-based."""
 
     word: int
     step: int
@@ -88,11 +88,11 @@ class Telling:
 
 
 def telling_word(record: Record) -> Telling:
-    """Return the word of which the tour tells: by its first step, the first that is best by these, in their order.
+    """Return the word that the tour explains: the best by these criteria, in order.
 
-    It makes sense, its look was not changed by hand, and is clear; it crosses a neighbour; it stands at another place
-    than the word it looked at; it is a content word; it and that word are of one piece each; something of the look is
-    left for others; and of all these the one with the largest share. Where nothing makes sense it is the first word.
+    It makes sense; its attention was not changed by hand and is clear; it crosses a neighbour; its position differs
+    from that of its source word; it is a content word; both words are single pieces; some attention is left for other
+    words; its share is the largest. Where no word makes sense, it is the first word.
     """
     words = record.words()
     first = np.array([group[0] for group in words.target_groups])
@@ -121,11 +121,12 @@ def telling_word(record: Record) -> Telling:
 
 
 def turning_word(record: Record, after: Array) -> int:
-    """Return the target word whose look turned out to be about something else than it seemed: of those that make sense
-    before and `after` the word, (Ty, Tx) in words, and of which it is clear then what they were about, the
-    one of the largest total variation between the two; where there is none, that of all words. Words of one piece that
-    looked at such go before others where one of them moved by `MOVED` at least: the page shows their shares alike
-    everywhere."""
+    """Return the target word whose posterior attention differs most from its attention.
+
+    `after` is the posterior by words. Words that make sense before and after, with clear posterior attention, come
+    first; among them the largest total variation wins. Words of one piece that attend to such words and change by at
+    least `MOVED` are preferred, since the page then shows the same shares for words and pieces.
+    """
     words, before = record.words(), record.words().alignment
     looks, later = Looks(record, before), Looks(record, after)
     moved = 0.5 * np.abs(after - before).sum(axis=1)

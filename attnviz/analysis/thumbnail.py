@@ -1,4 +1,4 @@
-"""A large matrix as a small one, for a picture of a thumb's size."""
+"""Reduce a large matrix to a thumbnail."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 LARGEST = 48
-"""Rows and columns of a thumbnail at most."""
+"""Largest number of rows and columns of a thumbnail."""
 
 
 def thumbnail(matrix: NDArray[np.floating], largest: int = LARGEST) -> NDArray[np.floating]:
-    """Return `matrix`, (m, n), with at most `largest` rows and columns: each the largest number of those it stands for,
-    so that a single bright cell is not lost."""
+    """Return `matrix`, (m, n), with at most `largest` rows and columns, by the maximum of each block.
+
+    The maximum keeps single bright cells visible.
+    """
     for axis in (0, 1):
         if (size := matrix.shape[axis]) > largest:
             starts = np.arange(largest) * size // largest

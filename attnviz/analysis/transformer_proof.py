@@ -1,5 +1,7 @@
-"""The proof of a transformer's step: every number is computed again in NumPy float64, from the saved weights and the
-operands recorded beside it, by code that shares nothing with the network's."""
+"""Verify a transformer's step: recompute every number in NumPy float64, without code of the network.
+
+Each number is computed from the saved weights and the recorded operands.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ from attnviz.trace.quantity import check_shapes
 from attnviz.trace.transformer_quantities import QUANTITIES
 
 _SINGLE = ("annotations", "readouts")
-"""Quantities that no layer or block has of its own."""
+"""Quantities without an axis for layers or blocks."""
 
 
 class TransformerProver(Verifier):
     """Recomputes the steps of a transformer."""
 
     def __init__(self, trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the trace and the weights of the model that made it (`load_weights`).
+        """Take the trace and the weights of its model (`load_weights`).
 
         Raise MisfitError where they are of a model of another kind or size.
         """
@@ -33,10 +35,11 @@ class TransformerProver(Verifier):
         self.trace, self.weights = trace, weights
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
-        """Recompute all that is recorded of the source, and all of 0-based `step`: queries, keys, values, scores and
-        weights of every head, the stream after every block, readout and probabilities.
+        """Return all numbers of the source and of 0-based `step`, as shown and as recomputed.
 
-        `pieces` and `reading`, for which `Prover` proves ledgers and α′, ask for nothing more: there are none here.
+        These are queries, keys, values, scores and weights of every head, the stream after every block, readout and
+        probabilities. `pieces` and `reading` have no effect: there are no logit attributions and no posterior
+        attention.
         """
         return {
             name: (_of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))
@@ -45,7 +48,7 @@ class TransformerProver(Verifier):
 
     @cached_property
     def _expected(self) -> dict[str, Array]:
-        """What each array should hold, each computed from those recorded before it."""
+        """The expected value of each array, computed from the arrays recorded before it."""
         trace = self.trace
 
         def recorded(name: str, place: int, _: Array) -> Array:
@@ -57,8 +60,7 @@ class TransformerProver(Verifier):
 
 
 def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise MisfitError unless `weights`, by their names in model.safetensors, have the shapes that the model of
-    `trace` has, and the trace's own arrays fit its pieces."""
+    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `trace` have the expected shapes."""
     try:
         check_shapes(trace)
         expected = _weight_shapes(trace.config)
@@ -68,7 +70,7 @@ def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray
 
 
 def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every weight of a transformer of this config."""
+    """Return the shape of every weight of a transformer with this config."""
     d, wide = int(config["model_size"]), int(config["feedforward_size"])
     vocabulary = int(config["vocabulary_size"])
     shapes: dict[str, tuple[int, ...]] = {"output.weight": (vocabulary, d), "output.bias": (vocabulary,)}
@@ -94,6 +96,6 @@ def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
 
 
 def _of_step(name: str, values: NDArray[Any], step: int) -> NDArray[Any]:
-    """Return the numbers of one 0-based step, or all where they are not counted by steps."""
+    """Return the numbers of one 0-based step, or all where the quantity has no axis for steps."""
     axes = [axis for axis, size in enumerate(QUANTITIES[name].shape) if size == "Ty"]
     return np.take(values, step, axis=axes[0]) if axes else values

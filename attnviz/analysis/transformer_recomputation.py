@@ -1,7 +1,7 @@
-"""A transformer once more, for one sentence, in NumPy float64: written from the equations, to check a record by.
+"""Recompute a transformer for one sentence in NumPy float64, for verification.
 
-Nothing here is shared with `attnviz.network`: what the two agree on was computed twice. The equations are those of
-Vaswani et al. (2017) with the normalisation before each block: x_{b+1} = x_b + Block_b(LayerNorm(x_b)).
+Written from the equations of Vaswani et al. (2017), with normalisation before each block, x_{b+1} = x_b +
+Block_b(LayerNorm(x_b)), and without code of `attnviz.network`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from attnviz.trace.transformer_quantities import RECORDED
 
 Array = NDArray[np.float64]
 Operand = Callable[[str, int, Array], Array]
-"""Given a quantity, its 0-based layer or block, and what was computed for it: what is computed further with."""
+"""Maps a quantity's name, its 0-based layer or block, and its recomputed value to the value used next."""
 
 _EPSILON = 1e-5
-"""What torch.nn.LayerNorm adds to a variance."""
+"""The epsilon of torch.nn.LayerNorm."""
 
 
 @dataclass(frozen=True, eq=False)
 class TransformerRecomputation:
-    """Quantities of a translation in float64, with names and shapes of the table in `trace.transformer_quantities`."""
+    """Quantities of a translation in float64, with names and shapes of `trace.transformer_quantities`."""
 
     encoder_queries: Array
     encoder_keys: Array
@@ -61,10 +61,10 @@ def recompute_transformer(
     target_ids: Sequence[int],
     operand: Operand = lambda _name, _place, computed: computed,
 ) -> TransformerRecomputation:
-    """Translate `source_ids` into the given `target_ids` (both with `</s>`), keeping everything.
+    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`.
 
-    `weights` maps the names in model.safetensors to arrays; of `config`, `heads` and `layers` are read. With another
-    `operand` each quantity is computed not from those before it as computed here, but from others in their place.
+    `weights` maps parameter names to arrays; `heads` and `layers` of `config` are used. `operand` may replace each
+    quantity by another value, such as the recorded one, before the next is computed from it.
     """
     work = _Pass(weights, int(config["heads"]), operand)
     layers = range(int(config["layers"]))
@@ -94,15 +94,15 @@ def recompute_transformer(
 
 
 class _Pass:
-    """One pass through the network, with what was found on the way."""
+    """One pass through the network, which stores every quantity."""
 
     def __init__(self, weights: Weights, heads: int, operand: Operand) -> None:
         self.weights, self.heads, self.operand = weights, heads, operand
         self.found: dict[str, list[Array]] = {}
-        """Of each quantity, what was computed, by layer or block."""
+        """The computed values of each quantity, by layer or block."""
 
     def keep(self, name: str, computed: Array) -> Array:
-        """Keep what was computed; return what is computed further with."""
+        """Store a computed value, and return the value to continue with."""
         places = self.found.setdefault(name, [])
         places.append(computed)
         return self.operand(name, len(places) - 1, computed)
@@ -112,7 +112,7 @@ class _Pass:
         return np.asarray(self.weights[name], dtype=np.float64)
 
     def embed(self, pieces: Sequence[int]) -> Array:
-        """sqrt(d) E y + p with p_{2k} = sin(i / 10000^(2k/d)) and p_{2k+1} = cos of the same: (T, d)."""
+        """Return sqrt(d) E y + p with p_{2k} = sin(i / 10000^(2k/d)) and p_{2k+1} the cosine: (T, d)."""
         rows = np.asarray(self.weights["output.weight"][list(pieces)], dtype=np.float64)
         count, size = rows.shape
         unit = np.arange(size)
@@ -128,7 +128,7 @@ class _Pass:
         return normal
 
     def attend(self, kind: str, name: str, asking: Array, asked: Array) -> Array:
-        """[head_1 ; ... ; head_H] W_O with head = softmax(q k^T / sqrt(d/H)) v: (Ty, d) and (Tx, d) to (Ty, d)."""
+        """Return [head_1 ; ... ; head_H] W_O with head = softmax(q k^T / sqrt(d/H)) v: (Ty, d), (Tx, d) to (Ty, d)."""
         matrices = below(self.weights, f"{name}.")
         queries, keys, values = (
             self.keep(f"{kind}_{plural}", self._heads(vectors @ np.asarray(matrices[f"{matrix}.weight"], np.float64).T))
@@ -139,7 +139,7 @@ class _Pass:
             )
         )
         scores = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
-        if kind == "decoder":  # a step does not see those after it
+        if kind == "decoder":  # causal mask
             scores = np.where(np.tri(len(asking), dtype=bool), scores, -np.inf)
         shares = self.keep(f"{kind}_weights", _softmax(self.keep(f"{kind}_scores", scores)))
         heads = np.einsum("hij,hjd->ihd", shares, values)
@@ -147,19 +147,19 @@ class _Pass:
         return found
 
     def feed_forward(self, within: str, stream: Array) -> Array:
-        """max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""
+        """Return max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""
         normal, name = self.normalised(f"{within}.feedforward_norm", stream), f"{within}.feedforward"
         inner = normal @ self.weight(f"{name}.inner.weight").T + self.weight(f"{name}.inner.bias")
         outer: Array = np.maximum(inner, 0) @ self.weight(f"{name}.outer.weight").T + self.weight(f"{name}.outer.bias")
         return outer
 
     def _heads(self, vectors: Array) -> Array:
-        """Split (T, d) into heads, (H, T, d/H)."""
+        """Return (T, d) split into heads, (H, T, d/H)."""
         return vectors.reshape(len(vectors), self.heads, -1).swapaxes(0, 1)
 
 
 def expected_arrays(trace: TransformerTrace, recomputed: TransformerRecomputation) -> dict[str, Array]:
-    """Return what each array of `trace` should hold, by its name."""
+    """Return the expected value of each array of `trace`, by name."""
     expected = {field.name: getattr(recomputed, field.name) for field in dataclasses.fields(recomputed)}
     steps = np.arange(len(trace.target_ids))
     expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)

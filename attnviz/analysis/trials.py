@@ -1,10 +1,9 @@
-"""Is it an explanation? One step, tried with other weights: alike everywhere, permuted, without its strongest, and the
-adversary's.
+"""Perturbation tests of one step: uniform, permuted and adversarial attention, and attention without its maximum.
 
-Jain & Wallace (2019) asked whether a look could have been another one and the outcome the same; Wiegreffe & Pinter
-(2019) answered that another look that would do does not make this one meaningless; Moradi et al. (2019) tried it in
-translation. What a trial shows is whether this word hung on this look. It does not show what the model would have
-learnt without attention, nor that a look that matters is a reason.
+Jain & Wallace (2019) asked whether other attention gives the same output. Wiegreffe & Pinter (2019) replied that the
+existence of such attention does not make the model's meaningless. Moradi et al. (2019) tested translation. A test shows
+whether this word depends on this attention. It does not show what the model would have learnt without attention, nor
+that attention which matters is a reason.
 """
 
 from __future__ import annotations
@@ -22,33 +21,33 @@ from attnviz.trace import Trace
 Array = NDArray[np.float64]
 
 PERMUTATIONS = 100
-"""As many as Jain & Wallace (2019) drew."""
+"""Number of permutations, as in Jain & Wallace (2019)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """A step as it was, and what it makes of other weights."""
+    """A step with its own attention and with perturbed attention."""
 
     step: int
-    """Index of the step, 0-based."""
+    """0-based step."""
     real: Trial
     uniform: Trial
-    """All source pieces alike."""
+    """Equal weights on all source pieces."""
     permuted: tuple[Trial, ...]
-    """The step's own weights on other pieces, drawn by chance."""
+    """The step's own weights, randomly permuted."""
     without_strongest: Trial
-    """The largest weight is 0, the others are as large between them as they were."""
+    """The largest weight set to 0, the others renormalised."""
     adversary: Trial
-    """The farthest weights that leave p(w) nearly as it was: see `adversary`."""
+    """The farthest weights that keep p(w) nearly unchanged: see `adversary`."""
 
     @property
     def change_when_permuted(self) -> float:
-        """The median total variation over the permutations."""
+        """Median total variation over the permutations."""
         return float(np.median([trial.total_variation for trial in self.permuted]))
 
     @property
     def kept_when_permuted(self) -> float:
-        """The share of permutations that write the piece that the step's own weights write."""
+        """Share of permutations that write the same piece as the step's own weights."""
         return float(np.mean([trial.piece_id == self.real.piece_id for trial in self.permuted]))
 
 
@@ -61,12 +60,12 @@ def trials(
     seed: int = 0,
     bound: float = BOUND,
 ) -> Trials:
-    """Return the trials of 0-based `step`; a `seed` draws the same `permutations` every time, and the adversary keeps
-    the total variation of p(w) within `bound`.
+    """Return the perturbation tests of 0-based `step`.
 
-    `weights` are those of the model that made the trace (`load_weights`). Raise AttnvizError where they are not, or
-    where the model has no attention, IndexError where there is no such step, and ValueError for less than one
-    permutation or a bound that is not from 0 to 1.
+    A `seed` gives the same `permutations` every time; the adversary keeps the total variation of p(w) within `bound`.
+    `weights` are those of the model that made the trace (`load_weights`). Raise AttnvizError where they are another
+    model's or the model has no attention, IndexError where there is no such step, and ValueError for fewer than one
+    permutation or a bound outside 0 to 1.
     """
     if permutations < 1:
         raise ValueError(f"there must be at least one permutation, not {permutations!r}")
@@ -86,16 +85,20 @@ def trials(
 
 
 def permuted(alignment: Array, count: int, seed: int, step: int) -> Array:
-    """Return the weights (Tx,) of 0-based `step` in `count` orders drawn by chance, (count, Tx); those of one `seed`
-    and step are the same every time."""
+    """Return `count` random permutations of the weights (Tx,) of 0-based `step`, (count, Tx).
+
+    They depend only on `seed` and `step`.
+    """
     chance = np.random.default_rng((seed, step))
     drawn: Array = chance.permuted(np.broadcast_to(alignment, (count, len(alignment))), axis=1)
     return drawn
 
 
 def without_strongest(alignment: Array) -> Array:
-    """Return the weights (Tx,) with the largest at 0 and the others renormalised, (Tx,); where these were all 0, they
-    are alike."""
+    """Return the weights (Tx,) with the largest set to 0 and the others renormalised, (Tx,).
+
+    Where the others were all 0, they become equal.
+    """
     strongest = np.arange(len(alignment)) == alignment.argmax()
     left = np.where(strongest, 0, alignment)
     if not left.any():

@@ -1,5 +1,4 @@
-"""The vectors that a model made of a corpus: a sample of its states, contexts and annotations, each with its word, in a
-file beside the table of the corpus."""
+"""A sample of a model's states, contexts and annotations on a corpus, each with its word, saved beside the table."""
 
 from __future__ import annotations
 
@@ -22,45 +21,45 @@ VectorKind = Literal["state", "context", "annotation"]
 """s_i and c_i of a target piece; h_j of a source piece."""
 VECTOR_KINDS: tuple[VectorKind, ...] = get_args(VectorKind)
 MOST_VECTORS = 200_000
-"""Of a kind: as many are searched in a fraction of a second without an index."""
+"""Largest number of vectors of a kind: an exact search over as many takes a fraction of a second."""
 _FORMAT, _VERSION = "attnviz-vectors", 1
 
 
 @dataclass(frozen=True)
 class VectorPair:
-    """A pair of the corpus whose vectors are there."""
+    """A sentence pair of the corpus with its pieces."""
 
     number: int
-    """Of its line, from 1."""
+    """Line number, from 1."""
     source: str
     target: str
     source_pieces: tuple[str, ...]
-    """With the characters that each `<unk>` stands for."""
+    """Source pieces, with the typed characters in place of each `<unk>`."""
     target_pieces: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """The vectors of pairs, those of each kind in the order of the pairs."""
+    """The vectors of sentence pairs, by kind, in the order of the pairs."""
 
     model: str
     weights_digest: str
     pairs: tuple[VectorPair, ...]
     arrays: Mapping[VectorKind, NDArray[np.float16]]
-    """(N, n) states, (N, c) contexts and (M, 2n) annotations: one for each piece."""
+    """States (N, n), contexts (N, c) and annotations (M, 2n), one for each piece."""
 
     def of(self, kind: VectorKind) -> NDArray[np.float16]:
         """Return the vectors of a kind, (N, size)."""
         return self.arrays[kind]
 
     def place(self, kind: VectorKind, row: int) -> tuple[int, int]:
-        """Return the pair that a vector is of, and its piece of the source or the target, both from 0."""
+        """Return the 0-based pair of a vector and its 0-based piece within the sentence."""
         ends = self._ends[kind]
         pair = int(np.searchsorted(ends, row, side="right"))
         return pair, row - (int(ends[pair - 1]) if pair else 0)
 
     def rows_of(self, kind: VectorKind, source: str) -> NDArray[np.bool_]:
-        """Return which vectors of a kind are of pairs with this source sentence, (N,)."""
+        """Return which vectors of a kind belong to pairs with this source sentence, (N,)."""
         same = np.array([pair.source.split() == source.split() for pair in self.pairs], dtype=bool)
         return np.repeat(same, np.diff(self._ends[kind], prepend=0))
 
@@ -71,7 +70,7 @@ class Vectors:
         return {"state": target, "context": target, "annotation": source}
 
     def save(self, path: Path) -> None:
-        """Write the file (.npz); raise AttnvizError where it cannot be written."""
+        """Write an .npz file; raise AttnvizError where it cannot be written."""
         told = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -86,7 +85,7 @@ class Vectors:
 
     @classmethod
     def load(cls, path: Path) -> Vectors:
-        """Read what `save` wrote; raise AttnvizError where it is not that."""
+        """Load what `save` wrote; raise AttnvizError where the file is something else."""
         with _read(path) as (told, file):
             arrays = {kind: file[kind] for kind in VECTOR_KINDS}
             pairs = tuple(_pair(fields) for fields in told["pairs"])
@@ -96,7 +95,7 @@ class Vectors:
 
     @staticmethod
     def digest_in(path: Path) -> str:
-        """Return the SHA-256 of the weights that made the vectors of a file; raise as `load` does."""
+        """Return the SHA-256 of the weights behind the vectors of a file; raise as `load` does."""
         with _read(path) as (told, _):
             return str(told["weights_digest"])
 
@@ -112,7 +111,7 @@ class Vectors:
 
 @contextlib.contextmanager
 def _read(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yield what a file tells of its vectors, and its arrays, which are read when they are asked for."""
+    """Yield the metadata of a file of vectors, and its arrays, which load lazily."""
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             told: dict[str, Any] = json.loads(bytes(file["told"]).decode("utf-8"))
@@ -131,5 +130,5 @@ def _pair(fields: Mapping[str, Any]) -> VectorPair:
 
 
 def beside(table: Path) -> Path:
-    """Return where the vectors of a table lie."""
+    """Return the path of the vectors of a table."""
     return table.with_suffix(".vectors.npz")

@@ -1,8 +1,7 @@
-"""Which words are articles, other function words, or marks: closed lists for English and French, and a rule for marks;
-and which French ones may stand between an article and its noun.
+"""Word classes of English and French by closed lists: articles, function words, punctuation, prenominal adjectives.
 
-The lists are short and know no context: French `des` and `du` are articles here also where they stand for `de les` and
-`de le`, and English `that` is a function word whatever it is in its sentence.
+The lists are short and ignore context: French `des` and `du` always count as articles, also for `de les` and `de le`,
+and English `that` is always a function word.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ ARTICLES: dict[Side, frozenset[str]] = {
     "source": frozenset({"the", "a", "an"}),
     "target": frozenset({"le", "la", "les", "l'", "l", "un", "une", "des", "du"}),
 }
-"""In lower case."""
+"""Articles, in lower case."""
 
 _ENGLISH = """
 about after against all also am among an and any are as at be because been before being between both but by
@@ -62,7 +61,7 @@ FUNCTION_WORDS: dict[Side, frozenset[str]] = {
 """Articles, pronouns, prepositions, conjunctions, auxiliaries, negations and the like, in lower case."""
 
 BEFORE_NOUNS = frozenset(_BEFORE_NOUNS.split())
-"""French adjectives that usually stand before their noun, and numerals, in lower case; ordinals have a rule."""
+"""French adjectives that usually precede their noun, and numerals, in lower case; ordinals have a rule."""
 
 
 def is_article(word: str, side: Side) -> bool:
@@ -71,17 +70,21 @@ def is_article(word: str, side: Side) -> bool:
 
 
 def is_mark(word: str) -> bool:
-    """Return whether `word` has neither a letter nor a digit: a mark of punctuation, or a sign."""
+    """Return whether `word` has neither a letter nor a digit."""
     return not any(character.isalnum() for character in word)
 
 
 def is_content(word: str, side: Side) -> bool:
-    """Return whether `word` has a letter and is not in the list of function words of its language: a noun, a verb, an
-    adjective, an adverb, a name."""
+    """Return whether `word` has a letter and is not a function word of its language.
+
+    That leaves nouns, verbs, adjectives, adverbs and names.
+    """
     return any(character.isalpha() for character in word) and word.lower() not in FUNCTION_WORDS[side]
 
 
 def precedes_noun(word: str) -> bool:
-    """Return whether the French `word` may stand between an article and its noun: it is in the list, or is spelled as
-    an ordinal is (`sixième`)."""
+    """Return whether the French `word` may stand between an article and its noun.
+
+    It is in the list, or has the ending of an ordinal (`sixième`).
+    """
     return word.lower() in BEFORE_NOUNS or word.lower().rstrip("s").endswith("ième")

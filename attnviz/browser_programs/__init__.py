@@ -1,6 +1,6 @@
-"""What others made that the browser is given: Plotly, which draws figures, KaTeX, which sets equations, and letters.
+"""Third-party files for the browser: Plotly draws figures, KaTeX typesets equations, and a serif font.
 
-README.md in here says where they are from.
+README.md in this folder lists their origin and licence.
 """
 
 from __future__ import annotations
@@ -17,59 +17,59 @@ def _digest(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class BrowserProgram:
-    """One JavaScript file, which defines a global object."""
+    """A JavaScript file that defines a global object."""
 
     name: str
     version: str
 
     @functools.cached_property
     def text(self) -> str:
-        """The program, fit for a script element."""
+        """The program, for a script element."""
         return Path(__file__).with_name(f"{self.name}.min.js").read_text(encoding="utf-8")
 
     @functools.cached_property
     def file_name(self) -> str:
-        """A name that no other state of the program has: what is kept under it never goes out of date."""
+        """File name with a digest of the content, so that browsers may cache it forever."""
         return f"{self.name}-{self.version}-{_digest(self.text.encode())}.js"
 
 
 PLOTLY = BrowserProgram("plotly", "4.1.1")
-"""plotly.js of the version that comes with the plotly that makes the figures; it defines `Plotly`."""
+"""plotly.js in the version of the Python package; it defines `Plotly`."""
 
 PLOTLY_TRACES = frozenset({"scatter", "bar", "heatmap", "waterfall"})
-"""The types of trace that ours can draw: all that the figures have."""
+"""The trace types of plotly.js in this build: all that the figures use."""
 
 KATEX = BrowserProgram("katex", "0.16.47")
-"""KaTeX of the version with whose styles and fonts Streamlit's pages come; it defines `katex`."""
+"""KaTeX in the version whose styles and fonts Streamlit ships; it defines `katex`."""
 
 
 @dataclass(frozen=True)
 class BrowserFont:
-    """One file of letters, of any weight from 400 to 700."""
+    """A variable font file with weights 400 to 700."""
 
     name: str
     style: str
 
     @functools.cached_property
     def content(self) -> bytes:
-        """The file, as WOFF2."""
+        """The font file, as WOFF2."""
         return Path(__file__).with_name(f"{self.name}.woff2").read_bytes()
 
     @functools.cached_property
     def file_name(self) -> str:
-        """A name that no other state of the file has."""
+        """File name with a digest of the content."""
         return f"attnviz-{self.name}-{_digest(self.content)}.woff2"
 
 
 SERIF = (BrowserFont("serif", "normal"), BrowserFont("serif-italic", "italic"))
-"""The letters of headings and sentences: what of Source Serif such pages need, in a sixth of its bytes."""
+"""Font of headings and sentences: a subset of Source Serif, a sixth of its size."""
 
 SERIF_FAMILY = "Attnviz Serif"
-"""Its name in style sheets, and in `.streamlit/config.toml`."""
+"""Name of the font in style sheets and in `.streamlit/config.toml`."""
 
 
 def serif_style() -> str:
-    """Return the CSS that makes the letters known to a page whose address they stand beside."""
+    """Return the CSS that declares the font, for a page in the same folder as the font files."""
     return "".join(
         f'@font-face {{ font-family: "{SERIF_FAMILY}"; font-style: {font.style}; font-weight: 400 700; '
         f'font-display: swap; src: url("{font.file_name}") format("woff2"); }}\n'

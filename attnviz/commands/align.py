@@ -18,6 +18,7 @@ from attnviz.commands.shared import (
     about,
     add_head_options,
     add_model_options,
+    input_lines,
     load_translator,
     numbered,
     progress,
@@ -58,9 +59,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the links of each pair; raise AttnvizError, with the number of the line, for a bad one."""
     from attnviz.analysis.posterior import words_after
-    from attnviz.training.corpus import read_lines
+    from attnviz.text_files import read_text_lines
 
-    lines = list(numbered(sys.stdin if options.file == "-" else read_lines(Path(options.file))))
+    lines = list(numbered(input_lines() if options.file == "-" else read_text_lines(Path(options.file))))
     pairs = [(number, *_pair(number, line)) for number, line in lines]
     if not pairs:
         raise AttnvizError("There is no sentence pair to align. Give source<TAB>target a line.")

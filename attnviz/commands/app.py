@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import socket
 import sys
 from pathlib import Path
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import ROOT, positive
+from attnviz.versions import check_streamlit
 
 SUMMARY = "start the page"
 RUNS_VARIABLE = "ATTNVIZ_RUNS"
 """Where the page looks for runs to watch (`attnviz.ui.learns.runs`)."""
 CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
 """Where the page looks for tables of corpora (`attnviz.ui.corpus.jobs`)."""
+HOSTS_VARIABLE = "ATTNVIZ_HOSTS"
+"""More names, divided by blanks, as of `--host`: for containers, whose command is fixed."""
 VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
 """How many visitors have the page at the same time (`attnviz.ui.admission`)."""
 
@@ -25,6 +30,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--address", help="address to listen on: 0.0.0.0 for other machines too (127.0.0.1 unless given)"
     )
+    command.add_argument(
+        "--host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="name by which visitors reach the page, such as example.org or *.example.org, besides this machine's own "
+        "names; may be given more than once, and * allows any",
+    )
     command.add_argument("--base-path", metavar="PATH", help="path of the page behind a proxy, such as attnviz")
     command.add_argument(
         "--visitors", type=positive, metavar="N", help="visitors at the same time; others wait and see their place"
@@ -34,11 +47,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Become Streamlit, which serves the page; raise AttnvizError where the page is not there."""
+    """Become Streamlit, which serves the page; raise AttnvizError where the page, or Streamlit, is not there."""
+    check_streamlit()
     script = next((folder / "app.py" for folder in (Path.cwd(), ROOT) if (folder / "attnviz" / "ui").is_dir()), None)
     if script is None or not script.is_file():
         raise AttnvizError("The page's app.py is not there. Run the command in the project's folder.")
     command = [sys.executable, "-m", "streamlit", "run", script.name]
+    for host in _hosts(options):
+        command += ["--server.allowedHosts", host]
     for name, value in (("port", options.port), ("address", options.address), ("baseUrlPath", options.base_path)):
         if value:
             command += [f"--server.{name}", str(value)]
@@ -58,3 +74,26 @@ def run(options: argparse.Namespace) -> None:
     # Streamlit looks for its settings, and the page for models, in the folder it runs in.
     os.chdir(script.parent)
     os.execve(sys.executable, command, environment)
+
+
+def _hosts(options: argparse.Namespace) -> list[str]:
+    """Return the names by which the page may be asked for: a page elsewhere that leads its own name here (DNS
+    rebinding) is refused by it."""
+    names = ["localhost", "127.0.0.1", "::1", *options.host, *os.environ.get(HOSTS_VARIABLE, "").split()]
+    if options.address and options.address not in ("127.0.0.1", "localhost", "::1"):
+        own = socket.gethostname()
+        names += [options.address, own, f"{own}.local", *_addresses(own)]
+    return list(dict.fromkeys(names))
+
+
+def _addresses(own: str) -> list[str]:
+    """Return the addresses of this machine, as far as they can be found without asking another one."""
+    found = set()
+    with contextlib.suppress(OSError):
+        found |= {str(address[0]) for *_, address in socket.getaddrinfo(own, None)}
+    for family, other in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        # Connecting a datagram socket sends nothing; it says which address would be used.
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((other, 9))
+            found.add(str(probe.getsockname()[0]))
+    return sorted(found)

@@ -68,6 +68,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "i?j (possible), of words divided by blanks, from 0",
     )
     add("--batch-size", type=positive, default=default.batch_size, metavar="N", help="pairs computed together, at most")
+    add(
+        "--skip-malformed",
+        action="store_true",
+        help="leave out lines that are no sentence or pair, also where these are more than 1 %% of the file",
+    )
     add("--limit", type=positive, metavar="N", help="take the first so many lines")
     add(
         "--vectors",
@@ -129,6 +134,7 @@ def run(options: argparse.Namespace) -> None:
         None if options.kind == "none" else options.kind,
         options.threshold,
         options.batch_size,
+        options.precision,
     )
     with progress("pair") as bar:
 
@@ -180,6 +186,7 @@ def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[P
         settings,
         gold=options.gold,
         limit=options.limit,
+        skip_malformed=options.skip_malformed,
         device=options.device,
         workers=_workers(options),
         advance=show,
@@ -201,7 +208,14 @@ def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> d
             raise AttnvizError(f"--{name} is of a file that this machine computes alone: leave it out, or --ray.")
     chosen = {name: getattr(options, option) for option, name in _OF_CLUSTER.items() if option in options}
     return analyse_folder(
-        options.file, options.output, options.model, settings, Cluster(**chosen), limit=options.limit, advance=show
+        options.file,
+        options.output,
+        options.model,
+        settings,
+        Cluster(**chosen),
+        limit=options.limit,
+        skip_malformed=options.skip_malformed,
+        advance=show,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import sys
 from collections.abc import Container, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import beam_width, default_model, positive, progress
+from attnviz.files import replace_text
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
     from attnviz.evaluation.lengths import LengthScore
     from attnviz.evaluation.models import Model
     from attnviz.evaluation.tables import Section
+    from attnviz.text_files import Skipped
 
 T = TypeVar("T")
 Corpora = dict[str, list[tuple[str, str]]]
 Gold = dict[str, "list[GoldAlignment]"]
+SkippedLines = dict[str, "list[Skipped]"]
 
 
 SUMMARY = "measure models: BLEU, chrF, perplexity, alignment error, speed; of detectors, accuracy"
@@ -58,6 +62,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="hypotheses are compared by log probability divided by length to this power",
     )
     add("--limit", type=positive, metavar="N", help="use the first so many pairs of each file")
+    add(
+        "--skip-malformed",
+        action="store_true",
+        help="leave out lines that are no source<TAB>target, also where these are more than 1 %% of a file",
+    )
     add("--by-length", action="store_true", help="BLEU by source length too, all files together, by the widest beam")
     add("--csv", type=Path, metavar="FILE", help="write the table by length to this file")
     add("--figure", type=Path, metavar="FILE", help="draw the table by length: .html, or .json for Plotly")
@@ -81,7 +90,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print; raise AttnvizError for files and options that do not go together."""
     _check(options)
-    pairs, gold, choosing = _read(options)
+    pairs, skipped, gold, choosing = _read(options)
     with progress("sentence") as bar:
         models, judges = _load(options.models or [default_model()], options.device)
         if judges and (options.tune or options.by_length or options.sentences):
@@ -92,6 +101,10 @@ def run(options: argparse.Namespace) -> None:
             sections = [tuning_section(model, pairs, bar.update) for model in models]
         else:
             sections = _measure(models, judges, pairs, gold, choosing, options, bar.update)
+    if skipped:
+        from attnviz.evaluation.report import skipped_section
+
+        sections.append(skipped_section(skipped))
     print(_rendered(sections, options))
 
 
@@ -127,19 +140,23 @@ def _check(options: argparse.Namespace) -> None:
         raise AttnvizError("--threshold-from needs a .jsonl file of gold links to report on as well.")
 
 
-def _read(options: argparse.Namespace) -> tuple[Corpora, Gold, Gold]:
-    """Return the sentence pairs, the gold links to report on, and those to choose the threshold on, by file."""
-    from attnviz.training.corpus import read_pairs
+def _read(options: argparse.Namespace) -> tuple[Corpora, SkippedLines, Gold, Gold]:
+    """Return the sentence pairs, the lines that hold none, the gold links to report on, and those to choose the
+    threshold on, by file."""
+    from attnviz.text_files import read_pairs
 
     pairs: Corpora = {}
+    skipped: SkippedLines = {}
     for path in options.files:
         if not _is_gold(path):
-            found, malformed = read_pairs(path)
-            if malformed:
-                print(f"{path}: {malformed} malformed lines skipped", file=sys.stderr)
-            pairs[_label(path, pairs)] = found[: options.limit]
+            found = read_pairs(path, skip_malformed=options.skip_malformed)
+            label = _label(path, pairs)
+            pairs[label] = found.pairs[: options.limit]
+            if found.skipped:
+                skipped[label] = found.skipped
+                print(f"{path}: {len(found.skipped)} lines skipped", file=sys.stderr)
     gold = _read_gold([path for path in options.files if _is_gold(path)], options.limit)
-    return pairs, gold, _read_gold(options.threshold_from, None)
+    return pairs, skipped, gold, _read_gold(options.threshold_from, None)
 
 
 def _read_gold(paths: Sequence[Path], limit: int | None) -> Gold:
@@ -228,28 +245,21 @@ def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
     records = [score.record() for score in scores]
     if options.csv:
         _write_rows(options.csv, records, list(records[0]))
-    try:
-        if options.figure:
-            from attnviz.figures.bleu_by_length import bleu_by_length
+    if options.figure:
+        from attnviz.figures.bleu_by_length import bleu_by_length
 
-            figure = bleu_by_length(records)
-            if options.figure.suffix == ".json":
-                options.figure.write_text(figure.to_json() + "\n", encoding="utf-8")
-            else:
-                figure.write_html(options.figure, include_plotlyjs=True)
-    except OSError as error:
-        raise AttnvizError(f"The file {error.filename} cannot be written: {error.strerror}.") from error
+        figure = bleu_by_length(records)
+        is_json = options.figure.suffix == ".json"
+        replace_text(options.figure, figure.to_json() + "\n" if is_json else figure.to_html(include_plotlyjs=True))
 
 
 def _write_rows(place: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
     """Write a table; raise AttnvizError where that fails."""
-    try:
-        with place.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, columns, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        raise AttnvizError(f"The file {error.filename} cannot be written: {error.strerror}.") from error
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    replace_text(place, text.getvalue())
 
 
 def _rendered(sections: Sequence[Section], options: argparse.Namespace) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from attnviz.analysis.grid import Face
     from attnviz.analysis.recomputation import Weights
     from attnviz.importing.found import Found
+    from attnviz.importing.records import AttentionRecords
     from attnviz.trace import Attention, Branches, Trace
 
 
@@ -44,8 +45,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--attention",
         type=Path,
         metavar="FILE",
-        help="attention of another program to draw: JSON (see the README), .npy, .npz, Marian's --alignment, Pharaoh's "
-        "links, a log of OpenNMT-py or eole",
+        help="attention or links of another program to draw, in any format that `attnviz attention` reads",
     )
     add(
         "--checkpoint",
@@ -197,14 +197,16 @@ def _shown(options: argparse.Namespace) -> tuple[Any, Branches | None]:
         return seen_by_heads(branches.first, options), branches
     if options.attention or options.checkpoint:
         return seen_by_heads(_attention(options), options), None
-    trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
+    trace = load_translator(options).translate(
+        options.text, beam=1 if options.target else options.beam, target=options.target
+    )
     return seen_by_heads(trace, options), None
 
 
 def _attention(options: argparse.Namespace) -> Attention:
     """Return the attention in a file of another program, and tell what is to be known of how it was read; or that of a
     checkpoint."""
-    from attnviz.importing.reading import open_attention
+    from attnviz.importing.reading import read_attention
     from attnviz.wording.given import remarks_of
 
     if options.face not in (None, "before"):
@@ -213,24 +215,26 @@ def _attention(options: argparse.Namespace) -> Attention:
         from attnviz.importing.family import load_checkpoint
 
         return load_checkpoint(options.checkpoint).attention(options.text, options.target)
-    found = open_attention(options.attention)
+    records = read_attention(options.attention)
     with about(f"{options.attention}, sentence {options.sentence}"):
-        sentence = found.sentence(options.sentence)
+        found = records.sentence(options.sentence)
         try:
-            trace = sentence.attention(options.source_tokens, options.target, normalise=options.normalise)
+            trace = records.attention(
+                options.sentence - 1, options.source_tokens, options.target, normalise=options.normalise
+            )
         except AttnvizError as error:
-            raise AttnvizError(f"{error} {_remedy(sentence, options)}".strip()) from error
+            raise AttnvizError(f"{error} {_remedy(records, found, options)}".strip()) from error
     for remark in remarks_of(trace):
         print(remark, file=sys.stderr)
     return trace
 
 
-def _remedy(sentence: Found, options: argparse.Namespace) -> str:
+def _remedy(records: AttentionRecords, found: Found, options: argparse.Namespace) -> str:
     """Return which options might open what could not be opened, in a sentence; nothing where none would."""
-    if None in (options.source_tokens or sentence.tokens("source"), options.target or sentence.tokens("target")):
+    if None in (options.source_tokens or found.tokens("source"), options.target or found.tokens("target")):
         return "What a file lacks is given by --source-tokens and --target."
     try:
-        sentence.attention(options.source_tokens, options.target, normalise=True)
+        records.attention(options.sentence - 1, options.source_tokens, options.target, normalise=True)
     except AttnvizError:
         return ""
     return "--normalise does."

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from attnviz import AttnvizError
+from attnviz.files import replace_text
 
 SUMMARY = "count the test pairs that occur in training data, by either side"
 
@@ -42,16 +43,16 @@ def run(options: argparse.Namespace) -> None:
 
 def _pairs(path: Path) -> list[tuple[str, str]]:
     from attnviz.evaluation.alignment import read_gold
-    from attnviz.training.corpus import read_pairs
+    from attnviz.text_files import read_pairs
 
     if path.suffix == ".jsonl":
         return [(" ".join(pair.source), " ".join(pair.target)) for pair in read_gold(path)]
-    return read_pairs(path)[0]
+    return read_pairs(path).pairs
 
 
 def _write(path: Path, pairs: list[tuple[str, str]]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8", newline="\n")
     except OSError as error:
         raise AttnvizError(f"{path} cannot be written: {error.strerror or error}.") from error
+    replace_text(path, "".join(f"{source}\t{target}\n" for source, target in pairs))

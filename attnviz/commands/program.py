@@ -1,5 +1,5 @@
-"""The command line: `attnviz translate | align | figure | corpus | evaluate | import | train | overlap | snapshots |
-app`.
+"""The command line: `attnviz translate | align | figure | attention | corpus | evaluate | import | train | overlap |
+snapshots | app`.
 
 Each command is a file with its options and what it does. Nothing heavy is imported before a command needs it, so that
 `--help` is instant. Results go to standard output; progress, remarks and errors to standard error.
@@ -16,12 +16,25 @@ from pathlib import Path
 from typing import NoReturn
 
 from attnviz import AttnvizError, __version__
-from attnviz.commands import align, app, corpus, evaluate, figure, import_, overlap, snapshots, train, translate
+from attnviz.commands import (
+    align,
+    app,
+    attention,
+    corpus,
+    evaluate,
+    figure,
+    import_,
+    overlap,
+    snapshots,
+    train,
+    translate,
+)
 
 COMMANDS = {
     "translate": translate,
     "align": align,
     "figure": figure,
+    "attention": attention,
     "corpus": corpus,
     "evaluate": evaluate,
     "import": import_,
@@ -49,9 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Read when torch loads OpenMP: threads that wait must not spin, or other programs on the machine starve.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
+    for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace" if stream is sys.stdin else "backslashreplace")
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     options = _parser(arguments).parse_args(arguments)
     try:
         register_scorers(options)

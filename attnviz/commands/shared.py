@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from attnviz import AttnvizError
+from attnviz.bounds import PRECISIONS
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -26,6 +28,12 @@ def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     """Give `command` the choice of model and device and, if `beam`, of the width of the search."""
     command.add_argument("--model", type=Path, default=default_model(), help="folder of the model")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    command.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default="auto",
+        help="of what is sifted before exact numbers are computed, on a CPU; auto: the faster here",
+    )
     if beam:
         command.add_argument("--beam", type=beam_width, default=5, help="width of the search; 1 is greedy")
 
@@ -105,7 +113,7 @@ def load_translator(options: argparse.Namespace) -> Translator:
     """Return the model that the options name, on the device they name."""
     from attnviz.translator import Translator
 
-    return Translator.load(options.model, device=options.device)
+    return Translator.load(options.model, options.device, options.precision)
 
 
 @contextlib.contextmanager
@@ -122,6 +130,14 @@ def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[
     from tqdm import tqdm
 
     return tqdm(total=total, unit=unit, delay=1, dynamic_ncols=True, disable=hidden)
+
+
+def input_lines() -> Iterator[str]:
+    """Yield the lines of standard input; raise AttnvizError where it is no UTF-8."""
+    from attnviz.text_files import strict_lines
+
+    # Not every stream in its place, such as one of a notebook, has bytes.
+    return strict_lines(sys.stdin.buffer, "standard input") if hasattr(sys.stdin, "buffer") else iter(sys.stdin)
 
 
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -43,12 +43,12 @@ def run(options: argparse.Namespace) -> None:
     used."""
     from attnviz.evaluation.alignment import read_gold
     from attnviz.evaluation.snapshots import asked_of, is_of, kept_moments, measured
+    from attnviz.text_files import read_pairs
     from attnviz.trace.snapshots import Snapshots
-    from attnviz.training.corpus import read_pairs
 
     if options.output.suffix != ".json":
         raise AttnvizError(f"The output must be a .json file, not {options.output}.")
-    fixed = read_pairs(options.sentences)[0] if options.sentences else []
+    fixed = read_pairs(options.sentences).pairs if options.sentences else []
     gold = [pair for path in options.links for pair in read_gold(path)]
     asked = asked_of(options.run_folder, options.name, fixed, gold, options.limit)
     known = Snapshots.load(options.output) if options.output.exists() else None

@@ -24,8 +24,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         required = field.default is dataclasses.MISSING
         several = get_args(kinds[field.name])
         kind = several[0] if several else kinds[field.name]
+        option = "--" + field.name.replace("_", "-")
+        if kind is bool:
+            command.add_argument(option, action="store_true", help=field.metadata["help"].replace("%", "%%"))
+            continue
         command.add_argument(
-            "--" + field.name.replace("_", "-"),
+            option,
             type=kind,
             nargs="+" if several else None,
             metavar={int: "N", float: "X"}.get(kind, "TEXT"),

@@ -15,7 +15,7 @@ from attnviz import AttnvizError
 if TYPE_CHECKING:
     from attnviz.trace import Trace
     from attnviz.translator import Translator
-from attnviz.commands.shared import T, about, add_model_options, load_translator, numbered, progress
+from attnviz.commands.shared import T, about, add_model_options, input_lines, load_translator, numbered, progress
 
 _NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
 _BLOCK = 100
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
     at_once = 1 if options.json or sys.stdin.isatty() else _BLOCK
     if sys.stdin.isatty():
         print("Type one sentence a line; Ctrl+D ends.", file=sys.stderr)
-    blocks = _blocks(numbered(sys.stdin), at_once)
+    blocks = _blocks(numbered(input_lines()), at_once)
     first = next(blocks, None)
     if first is None:
         raise AttnvizError("There is no sentence on standard input. Give one a line, or one as the argument.")

@@ -6,9 +6,10 @@ from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.cluster import Cluster, analyse_folder
 from attnviz.corpora.columns import MEASURES, SCHEMA, Measure
 from attnviz.corpora.job import Progress
-from attnviz.corpora.lines import Line, Skipped, read_lines
+from attnviz.corpora.lines import Line, read_lines
 from attnviz.corpora.run import analyse_file
 from attnviz.corpora.settings import Settings
+from attnviz.text_files import Skipped
 
 __all__ = [
     "MEASURES",

@@ -13,12 +13,13 @@ import pyarrow as pa
 from attnviz.corpora.after import AfterReading
 from attnviz.corpora.columns import SCHEMA
 from attnviz.corpora.leading import lead
-from attnviz.corpora.lines import Line, Skipped
+from attnviz.corpora.lines import Line
 from attnviz.corpora.pair_read import PairRead, pieces_of
 from attnviz.corpora.row import row_of
 from attnviz.corpora.settings import Settings
 from attnviz.decoding import batches, sentence_ids, target_ids
 from attnviz.errors import AttnvizError
+from attnviz.text_files import Skipped
 from attnviz.translator import Translator
 
 _MOST_PIECES, _MOST_CELLS = 2000, 20_000
@@ -60,7 +61,9 @@ class Analyser:
     @classmethod
     def load(cls, folder: str | Path, settings: Settings | None = None, device: str = "auto") -> Analyser:
         """Load the model of a folder; raise as `Translator.load` does."""
-        return cls(Translator.load(folder, device), settings)
+        settings = settings or Settings()
+        settings.check()
+        return cls(Translator.load(folder, device, settings.precision), settings)
 
     def __call__(self, lines: Sequence[Line]) -> tuple[pa.Table, list[Skipped]]:
         """Return a row for each line, in their order, and the lines that the tokenizer makes too long or nothing of.

@@ -60,6 +60,7 @@ def analyse_folder(
     *,
     limit: int | None = None,
     window: int = WINDOW,
+    skip_malformed: bool = False,
     advance: Callable[[Progress], object] | None = None,
 ) -> dict[Path, About]:
     """Write a table to the folder `output` for each file of the folder `path` that `read_lines` reads, or for the one
@@ -73,7 +74,7 @@ def analyse_folder(
     model = Path(model).resolve()
     tables = _tables(Path(path), Path(output))
     jobs = [
-        Job(file.resolve(), table.resolve(), model.name, digest, settings, None, limit, window)
+        Job(file.resolve(), table.resolve(), model.name, digest, settings, None, limit, window, skip_malformed)
         for file, table in tables
     ]
     for job in jobs:

@@ -17,11 +17,12 @@ from functools import cached_property
 from pathlib import Path
 
 from attnviz.corpora.columns import SCHEMA
-from attnviz.corpora.lines import Line, Skipped, check_name, count_lines, read_lines
+from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines
 from attnviz.corpora.parts import About, about, lines_of, put_together, skipped_of
 from attnviz.corpora.settings import Settings
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
+from attnviz.text_files import Skipped
 
 Window = list[Line | Skipped]
 WINDOW = 1000
@@ -42,10 +43,14 @@ class Job:
     gold: Path | None = None
     limit: int | None = None
     window: int = WINDOW
+    skip_malformed: bool = False
+    """Whether lines that cannot be used are left out however many they are."""
 
     def check(self) -> None:
         """Raise AttnvizError where it can be seen beforehand that no table will come of it."""
         check_name(self.file)
+        if not self.skip_malformed:
+            check_lines(self.file, self.limit)
         self.settings.check()
         if self.gold is not None and self.settings.translate:
             raise AttnvizError(

@@ -6,16 +6,12 @@ A line that cannot be used is told as a `Skipped`, in its place.
 from __future__ import annotations
 
 import contextlib
-import gzip
-import io
 import itertools
 import json
-import lzma
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -25,15 +21,24 @@ from attnviz.decoding import LONGEST_SENTENCE
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, gold_of
 from attnviz.languages import gettext, ngettext
+from attnviz.text_files import (
+    Skipped,
+    check_share,
+    header,
+    is_header,
+    open_packed,
+    other_division,
+    read_text_lines,
+    reading,
+)
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """And the first three followed by `.gz` or `.xz`."""
-_LONGEST_LINE = 2 * 20 * LONGEST_SENTENCE + 1000
+_LONGEST_LINE = 4 * (2 * 20 * LONGEST_SENTENCE + 1000)
+"""Bytes of a line that are read: of one that is far too long, what is enough to see that."""
 _COLUMNS = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
 """Names that columns of a Parquet file may have."""
 _READ_AT_ONCE = 1000
-_HEAD = 1024
-"""Bytes at the beginning of a text in which no zero may stand: pictures have some there, and other encodings."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +51,6 @@ class Line:
     target: str | None = None
     gold: GoldAlignment | None = None
     """Links that people drew between the words of the pair."""
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A line that was left out."""
-
-    number: int
-    reason: str
 
 
 def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]:
@@ -69,7 +66,7 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
     if gold is None:
         yield from _lines(path)
         return
-    links = itertools.chain(_text(gold), itertools.repeat(None))
+    links = itertools.chain(read_text_lines(gold, _LONGEST_LINE), itertools.repeat(None))
     for line, written in zip(_lines(path), links, strict=False):
         if written is None:
             raise AttnvizError(
@@ -78,6 +75,24 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
         yield _with_gold(line, written)
     if next(links) is not None:
         raise AttnvizError(f"The file {gold} has more lines than {path}: one must stand for each pair.")
+
+
+def check_lines(path: Path, limit: int | None = None) -> None:
+    """Raise AttnvizError where the file cannot be read, or more than 1 % of its lines are malformed."""
+    lines, skipped = 0, []
+    for line in itertools.islice(_lines(path), limit):
+        lines += 1
+        if isinstance(line, Skipped) and line.malformed:
+            skipped.append(line)
+    try:
+        check_share(path, lines, skipped, (), skip_malformed=False)
+    except AttnvizError:
+        samples: list[str] = []
+        if _plain(path).suffix in (".tsv", ".txt"):
+            numbers = {line.number for line in skipped}
+            texts = enumerate(itertools.islice(read_text_lines(path, _LONGEST_LINE), limit), 1)
+            samples = [text for number, text in texts if number in numbers]
+        check_share(path, lines, skipped, samples, skip_malformed=False)
 
 
 def check_name(path: Path) -> None:
@@ -111,7 +126,7 @@ def count_lines(path: Path) -> int:
     if _plain(path).suffix == ".parquet":
         with _reading(path):
             return int(parquet.ParquetFile(path).metadata.num_rows)
-    with _reading(path), _opened(path) as file:
+    with reading(path), open_packed(path) as file:
         count, last = 0, b"\n"
         while block := file.read(1 << 20):
             count, last = count + block.count(b"\n"), block[-1:]
@@ -127,13 +142,17 @@ def _lines(path: Path) -> Iterator[Line | Skipped]:
     kind = _plain(path).suffix
     if kind == ".parquet":
         return _of_parquet(path)
-    return (_of_record if kind == ".jsonl" else _of_text)(_text(path))
+    return (_of_record if kind == ".jsonl" else _of_text)(read_text_lines(path, _LONGEST_LINE))
 
 
 def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         columns = line.split("\t")
-        if len(columns) > 2:
+        if number == 1 and is_header(columns):
+            yield header()
+        elif len(columns) == 1 and (other := other_division(line)):
+            yield Skipped(number, other)
+        elif len(columns) > 2:
             yield Skipped(
                 number, gettext("{count} columns: at most a source and a target are understood", count=len(columns))
             )
@@ -199,6 +218,7 @@ def _checked(number: int, source: str, target: str | None = None) -> Line | Skip
                     what=what,
                     characters=len(text),
                 ),
+                malformed=False,
             )
     return Line(number, source, target)
 
@@ -223,32 +243,10 @@ def _inside(gold: GoldAlignment) -> bool:
     return all(0 <= j < len(gold.source) and 0 <= i < len(gold.target) for j, i in gold.sure | gold.possible)
 
 
-def _text(path: Path) -> Iterator[str]:
-    """Yield the lines without their ends; of one that is far too long, what is enough to see that."""
-    with _reading(path), _opened(path) as raw:
-        if b"\0" in raw.read(_HEAD):
-            raise AttnvizError(
-                gettext("The file {path} is no text in UTF-8: it begins with bytes that none has.", path=path)
-            )
-        raw.seek(0)
-        # Lines end at a line feed alone: a sentence may hold the other characters that Python takes for an end.
-        file = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")
-        while line := file.readline(_LONGEST_LINE):
-            rest = line
-            while not rest.endswith("\n") and (rest := file.readline(_LONGEST_LINE)):
-                pass
-            yield line.rstrip("\r\n")
-
-
-def _opened(path: Path) -> IO[bytes]:
-    openers: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
-    file: IO[bytes] = openers.get(path.suffix, open)(path, "rb")
-    return file
-
-
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
     try:
-        yield
-    except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError, pa.ArrowException) as error:
-        raise AttnvizError(f"The file {path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+        with reading(path):
+            yield
+    except (UnicodeDecodeError, pa.ArrowException) as error:
+        raise AttnvizError(f"The file {path} cannot be read: {error}.") from error

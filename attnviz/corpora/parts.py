@@ -13,8 +13,9 @@ from pyarrow import parquet
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.columns import SCHEMA
-from attnviz.corpora.lines import Line, Skipped
+from attnviz.corpora.lines import Line
 from attnviz.files import replacing
+from attnviz.text_files import Skipped
 
 _TOLD = 1000
 """Skipped lines that the table names; beyond, they are counted only."""

@@ -25,6 +25,7 @@ def analyse_file(
     device: str = "auto",
     workers: int = 1,
     window: int = WINDOW,
+    skip_malformed: bool = False,
     advance: Callable[[Progress], object] | None = None,
 ) -> About:
     """Read sentences or pairs from `path`, as `read_lines` does, and write the table of them to `output` (Parquet).
@@ -33,13 +34,24 @@ def analyse_file(
     processes of one thread each share the work. `limit` takes the first so many lines. `advance` is told how far it is
     at first and after each `window` of lines, and what it raises ends the run. However a run ends, the same call goes
     on from the windows that were done; a table that is there already, of the same file, model and settings, is left as
-    it is. Raise AttnvizError where a file or the model cannot be read, or the table cannot be written.
+    it is. Raise AttnvizError where a file or the model cannot be read, more than 1 % of the lines are malformed, unless
+    with `skip_malformed`, or the table cannot be written.
     """
     if isinstance(model, Analyser):
         settings, name, digest = model.settings, model.name, model.weights_digest
     else:
         settings, name, digest = settings or Settings(), Path(model).resolve().name, weights_digest(model)
-    job = Job(Path(path), Path(output), name, digest, settings, None if gold is None else Path(gold), limit, window)
+    job = Job(
+        Path(path),
+        Path(output),
+        name,
+        digest,
+        settings,
+        None if gold is None else Path(gold),
+        limit,
+        window,
+        skip_malformed,
+    )
     job.check()
     if known := job.made():
         return known

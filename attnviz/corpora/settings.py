@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attnviz.analysis.posterior import DEFAULT, KINDS, Kind
+from attnviz.bounds import PRECISIONS
 from attnviz.decoding import check_beam
 from attnviz.errors import AttnvizError
 
@@ -23,6 +24,9 @@ class Settings:
     """Links of at least this share are kept, in (0, 1]; and the largest of each word."""
     batch_size: int = 64
     """Pairs computed together, at most."""
+    precision: str = "auto"
+    """Of the sums of the reading after the word, on a CPU: bf16, which is right to three digits, fp32, or the faster of
+    the two on this machine."""
 
     def check(self) -> None:
         """Raise AttnvizError unless all of it can be done."""
@@ -33,5 +37,7 @@ class Settings:
             )
         if not 0 < self.threshold <= 1:
             raise AttnvizError(f"The threshold must be above 0 and at most 1, not {self.threshold}.")
+        if self.precision not in PRECISIONS:
+            raise AttnvizError(f"There is no precision {self.precision!r}. Choose one of {', '.join(PRECISIONS)}.")
         if self.batch_size < 1:
             raise AttnvizError(f"A batch has at least one pair, not {self.batch_size}.")

@@ -1,4 +1,4 @@
-"""From a decoder to a target: greedy and beam search, and forced decoding."""
+"""Greedy search, beam search and forced decoding, and the recording of a translation."""
 
 from attnviz.decoding.attribution import attributions_of, signals_of
 from attnviz.decoding.batching import batches

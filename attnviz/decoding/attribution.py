@@ -1,5 +1,4 @@
-"""Gradient × input, erasure of embeddings, and the lengths of gradients: how each word of a given translation hangs on
-each source piece, through the whole network."""
+"""Attribute a translation to its source pieces: gradient × input, erasure of embeddings, and gradient norms."""
 
 from __future__ import annotations
 
@@ -25,10 +24,10 @@ from attnviz.trace.interventions import Intervention
 
 
 def attributions_of(network: Network, decoder: StepDecoder, weights_digest: str, trace: Trace) -> Attributions:
-    """Return both measures of the translation in `trace`, with what was changed by hand.
+    """Return gradient × input and erasure for the translation in `trace`, with its interventions.
 
-    Raise AttnvizError where the network is a transformer, or another model than this made the translation: one of
-    another config, or of another `weights_digest`.
+    Raise AttnvizError where the network is a transformer, or where config or `weights_digest` differ from those of the
+    trace.
     """
     network = _recurrent(network, weights_digest, trace)
     given = network, decoder, trace.source_ids, trace.target_ids, trace.interventions
@@ -37,8 +36,10 @@ def attributions_of(network: Network, decoder: StepDecoder, weights_digest: str,
 
 
 def signals_of(network: Network, decoder: StepDecoder, weights_digest: str, trace: Trace) -> Signals:
-    """Return how strongly each word of the translation in `trace` reaches back to each source piece, with what was
-    changed by hand; raise AttnvizError as `attributions_of`."""
+    """Return the gradient norms of each word of the translation in `trace` by each source piece.
+
+    Its interventions are repeated. Raise AttnvizError as `attributions_of`.
+    """
     network = _recurrent(network, weights_digest, trace)
     start, contexts = gradients_by_route(network, decoder, trace.source_ids, trace.target_ids, trace.interventions)
     lengths = (part.norm(dim=-1).cpu().double().numpy() for part in (start + contexts, start, contexts))
@@ -46,7 +47,7 @@ def signals_of(network: Network, decoder: StepDecoder, weights_digest: str, trac
 
 
 def _recurrent(network: Network, weights_digest: str, trace: Trace) -> RNNsearch:
-    """Return the network, if it is recurrent and made `trace`; raise AttnvizError where not."""
+    """Return `network`; raise AttnvizError unless it is recurrent and made `trace`."""
     if not isinstance(network, RNNsearch):
         raise AttnvizError(f"The model {trace.model} is a transformer, which has no attributions yet.")
     if dict(trace.config) != network.config.to_dict() or trace.weights_digest != weights_digest:
@@ -64,10 +65,10 @@ def erased_embeddings(
     target: Sequence[int],
     interventions: Sequence[Intervention] = (),
 ) -> Tensor:
-    """Return by how much log p(y_i) falls where E x_j is the mean embedding of the vocabulary, (Ty, Tx), negative where
-    it rises; arguments as for `gradient_times_input`.
+    """Return the drop of log p(y_i) when E x_j becomes the vocabulary's mean embedding, (Ty, Tx).
 
-    The whole network runs again for each source piece, all of them as one batch.
+    Negative where the probability rises. Arguments as for `gradient_times_input`. The whole network runs once for each
+    source piece, as one batch.
     """
     table = network.encoder.embedding.weight
     mean = table[torch.arange(len(table), device=table.device) != PAD].mean(0)
@@ -78,11 +79,10 @@ def erased_embeddings(
 
 
 def erased_annotations(encoder: Encoder, source: Sequence[int], instead: Tensor) -> Tensor:
-    """Return the annotations of `source` as it is, and then with the embedding of each piece replaced by `instead`
-    (m,): (Tx + 1, Tx, 2n).
+    """Return the annotations of `source`, unchanged and with each piece's embedding replaced, (Tx + 1, Tx, 2n).
 
-    Up to a replaced piece, in either direction, all states are those of the sentence as it is, and none is computed
-    twice.
+    Row 0 is unchanged; in row j + 1 the embedding of piece j is `instead` (m,). In each direction, states before a
+    replaced piece equal those of row 0 and are computed once.
     """
     embedded = encoder.embedding(torch.tensor(list(source), device=instead.device))
     halves = []
@@ -91,7 +91,7 @@ def erased_annotations(encoder: Encoder, source: Sequence[int], instead: Tensor)
         inputs, other = (linear(given, inner, inner_bias) for given in (embedded, instead))
         state, found = inputs.new_zeros(1, encoder.hidden_size), []
         for place, incoming in enumerate(inputs.flip(0) if reverse else inputs, 1):
-            # The last row is now the one without this piece; those that are to lose a later one are the first as yet.
+            # The new last row lacks this piece; rows that lack a later piece still equal the first.
             state = torch.cat([state, state[:1]])
             rows = torch.cat([incoming.expand(place, -1), other[None]])
             state = gru_step(rows, recurrent(state), state)
@@ -104,7 +104,7 @@ def erased_annotations(encoder: Encoder, source: Sequence[int], instead: Tensor)
 def log_likelihoods(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
 ) -> Tensor:
-    """Return log p(y_i) of each piece of `target`, EOS last, after each of the S sentences in `memory`, (S, Ty)."""
+    """Return log p(y_i) of each piece of `target`, EOS last, for each of the S sentences in `memory`, (S, Ty)."""
     steps = led(decoder, memory, target, interventions)
     found = [
         decoder.output.log_probabilities(step.readout[:, 0])[:, piece]

@@ -1,4 +1,4 @@
-"""Which sentences are computed together."""
+"""Group sentences into batches of similar length."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 
 def batches(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Return the places of sentences that go together: like `lengths`, in pieces, and at most `most` pieces a batch,
-    padding included; the longest of a batch comes first. A longer sentence is a batch by itself."""
+    """Return the indices of the sentences of each batch, of similar `lengths` in pieces, longest first.
+
+    A batch has at most `most` pieces, padding included; a longer sentence is a batch of its own.
+    """
     found: list[list[int]] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
         if found and (len(found[-1]) + 1) * lengths[place] <= most:

@@ -1,4 +1,4 @@
-"""The tree of a beam search, put together from what each of its steps considered."""
+"""Build the tree of a beam search from the candidates of its steps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ _FATES: dict[str, Fate] = {"ends": "finished", "falls": "outside", "late": "late
 
 
 def nodes_of(growth: Sequence[Sequence[Candidate]], pieces: Sequence[str]) -> tuple[BeamNode, ...]:
-    """Return the nodes of a `BeamTree`, given what each step of a search of one sentence considered, likeliest first,
-    and the pieces of the vocabulary."""
+    """Return the nodes of a `BeamTree`.
+
+    `growth` has the candidates of each step of one sentence, likeliest first; `pieces` are those of the vocabulary.
+    """
     nodes: list[BeamNode] = []
     living: list[int | None] = [None]
     for step, candidates in enumerate(growth):
@@ -32,8 +34,10 @@ def nodes_of(growth: Sequence[Sequence[Candidate]], pieces: Sequence[str]) -> tu
 
 
 def _fate(hypothesis: int, after: Sequence[Candidate] | None) -> Fate:
-    """Return what became of the `hypothesis` of a beam, as its place among them, at the step `after`; None where there
-    was none."""
+    """Return what happened to a hypothesis of the beam at the next step, whose candidates are `after`.
+
+    `hypothesis` is its index in the beam; `after` is None where the search stopped.
+    """
     if after is None:
         return "pruned"
     went_on = any(one.parent == hypothesis and one.verdict in ("lives", "ends") for one in after)

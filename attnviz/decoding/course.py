@@ -1,4 +1,4 @@
-"""What a search made of one sentence: its target, and the steps that led there, found in the history of the search."""
+"""The steps that led to a translation, found by following the backpointers of a search."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from attnviz.decoding.search import SearchStep
 
 
 class Course(NamedTuple):
-    """What became of one sentence."""
+    """Target and steps of one sentence."""
 
     ids: tuple[int, ...]
-    """Target pieces, EOS last."""
+    """Ids of the target pieces, EOS last."""
     steps: list[Any]
-    """As the decoder of its architecture computed them."""
+    """The steps, as the decoder of the architecture returned them."""
     places: list[tuple[int, int]]
-    """Of each step, the row that the sentence had in its batch, and the hypothesis."""
+    """For each step, the row of the sentence in its batch, and the hypothesis."""
     log_probabilities: list[Tensor] | None = None
-    """Log p(y_i) of each step, (S, k, K), where the search computed them."""
+    """log p(y_i) of each step, (S, k, K), where the search computed them."""
 
 
 def course_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
-    """Return the steps of a search that led to `ids`, a target of the 0-based `sentence` found by this `hypothesis` of
-    its last step."""
+    """Return the steps of a search that led to `ids`, the target of the 0-based `sentence`.
+
+    `hypothesis` is its index among those of its last step.
+    """
     places: list[tuple[int, int]] = []
     for length in reversed(range(len(ids))):
-        if places:  # a step of which this is the way on
+        if places:  # not the last step: follow its backpointer
             hypothesis = history[length].parents[places[-1][0]][hypothesis]
         places.append((history[length].sentences.index(sentence), hypothesis))
     taken = history[: len(ids)]

@@ -1,4 +1,4 @@
-"""Forced decoding: the target is given, and the decoder says what it would have thought at each of its steps."""
+"""Forced decoding: run the decoder through a given target."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def force(
     target: Sequence[int],
     interventions: Sequence[Intervention] = (),
 ) -> list[StepT]:
-    """Return the steps of the one sentence in `memory` when the pieces of `target`, EOS last, are its translation.
+    """Return the steps of the one sentence in `memory` with the pieces of `target`, EOS last, as its translation.
 
-    `interventions` on the attention act at their steps.
+    `interventions` on the attention apply at their steps.
     """
     state, steps = decoder.start(memory), []
     for i, previous in enumerate((BOS, *target[:-1])):

@@ -1,9 +1,8 @@
-"""Gradient × input, through decoder, attention and encoder: how the log probability of every word of a translation
-moves along the embedding of every source piece.
+"""Gradient × input through decoder, attention and encoder, for every word and source piece at once.
 
-It is reverse-mode differentiation written out, for all words of one sentence at once: what is gone back through is the
-same for each of them and computed once, and each product with a matrix of the network is one, of as many rows as there
-are words that the step still bears on. Where torch can say how a small part turns, it is asked (`torch.func.vjp`).
+This is reverse-mode differentiation written out for all words of one sentence. Factors that all words share are
+computed once, and each product with a weight matrix is one, with a row for each word that depends on the step. Small
+parts use `torch.func.vjp`.
 """
 
 from __future__ import annotations
@@ -36,11 +35,10 @@ def gradient_times_input(
     target: Sequence[int],
     interventions: Sequence[Intervention] = (),
 ) -> Tensor:
-    """Return d log p(y_i) / d E x_j . E x_j, (Ty, Tx), when the pieces of `target`, EOS last, are the translation of
-    `source` (gradient × input: Denil et al. 2014; Ding et al. 2019).
+    """Return d log p(y_i) / d E x_j . E x_j, (Ty, Tx), for `target`, EOS last, as the translation of `source`.
 
-    `decoder` is the network's; `interventions` on the attention act at their steps, and what they put in the place of
-    the energies does not hang on the source.
+    Gradient × input: Denil et al. 2014; Ding et al. 2019. `decoder` is the network's. `interventions` on the attention
+    apply at their steps; replaced energies or weights do not depend on the source.
     """
     embedded, annotations, routes = _through_decoder(network, decoder, source, target, interventions)
     halves = _back_through_encoder(network.encoder, embedded, annotations, routes.start + routes.contexts)
@@ -59,11 +57,13 @@ def gradients_by_route(
     target: Sequence[int],
     interventions: Sequence[Intervention] = (),
 ) -> tuple[Tensor, Tensor]:
-    """Return d log p(y_i) / d E x_j in two parts that add up to it, (Ty, Tx, m) each: what goes from the decoder into
-    the encoder by s_0 alone, and what goes there by the contexts c_1 to c_i and their weights; arguments as for
-    `gradient_times_input`."""
+    """Return d log p(y_i) / d E x_j split into two parts, (Ty, Tx, m) each, which add up to it.
+
+    The first enters the encoder through s_0, the second through the contexts c_1 to c_i and their weights. Arguments as
+    for `gradient_times_input`.
+    """
     embedded, annotations, routes = _through_decoder(network, decoder, source, target, interventions)
-    # Both ways back through the encoder are one, of twice as many rows.
+    # Both parts go back through the encoder together, as twice the rows.
     halves = _back_through_encoder(network.encoder, embedded, annotations, torch.cat(routes))
     weights = (inner for inner, *_ in network.encoder.gru.all_weights)
     found = _sum((of_gates @ inner).transpose(0, 1) for of_gates, inner in zip(halves, weights, strict=True))
@@ -77,7 +77,7 @@ def _through_decoder(
     target: Sequence[int],
     interventions: Sequence[Intervention],
 ) -> tuple[Tensor, Tensor, _Routes]:
-    """Return the embeddings of `source` (Tx, m), its annotations (Tx, 2n), and the gradients by these."""
+    """Return the embeddings of `source` (Tx, m), its annotations (Tx, 2n), and the gradients by the annotations."""
     encoder = network.encoder
     embedded = encoder.embedding(torch.tensor(list(source), device=encoder.embedding.weight.device))
     lengths = torch.tensor([len(source)], device=embedded.device)
@@ -87,26 +87,25 @@ def _through_decoder(
 
 
 class _Routes(NamedTuple):
-    """d log p(y_i) / d h_j, (Ty, Tx, 2n) each, by where it enters the encoder: the two add up to all of it."""
+    """d log p(y_i) / d h_j, split by where it enters the encoder, (Ty, Tx, 2n) each; the parts add up to it."""
 
     start: Tensor
-    """By s_0."""
+    """Through s_0."""
     contexts: Tensor
-    """By the contexts and the energies they are weighed with."""
+    """Through the contexts and their energies."""
 
 
 class _Recurrence(NamedTuple):
-    """A GRU over the T places of one sentence, ready to be gone back through."""
+    """A GRU over the T positions of one sentence, prepared for the backward pass."""
 
     factors: Tensor
-    """As `gate_factors` has them, (T, 4, n)."""
+    """The factors of `gate_factors`, (T, 4, n)."""
     update: Tensor
     """z_i, (T, n)."""
 
     @classmethod
     def of(cls, inputs: Tensor, before: Tensor, recurrent: Tensor) -> _Recurrence:
-        """Take the input half (T, 3n) and the recurrent half (T, 3n) of the gates, biases included, and the states
-        before each place, (T, n)."""
+        """Take the states before each position, (T, n), and both halves of the gates with biases, (T, 3n) each."""
         n = before.shape[-1]
         gates = torch.sigmoid(inputs[:, : 2 * n] + recurrent[:, : 2 * n])
         candidates = torch.tanh(inputs[:, 2 * n :] + gates[:, :n] * recurrent[:, 2 * n :])
@@ -114,8 +113,10 @@ class _Recurrence(NamedTuple):
         return cls(factors.view(-1, 4, n), gates[:, n:])
 
     def back(self, place: int, of_state: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients by the input half and by the recurrent half of the gates at a place, (R, 3n) each, given
-        those by the state after it, (R, n)."""
+        """Return the gradients by the input half and the recurrent half of the gates at `place`, (R, 3n) each.
+
+        `of_state` (R, n) is the gradient by the state after it.
+        """
         candidate, *gates, inner = (self.factors[place] * of_state[:, None]).unbind(1)
         return torch.cat([*gates, candidate], dim=1), torch.cat([*gates, inner], dim=1)
 
@@ -140,7 +141,7 @@ def _back_through_decoder(
     seen = decoder.recurrent(after) if current else products
     of_wide = _of_wide(decoder, incoming[:, gates:] + seen[:, asked:], torch.cat([s.readout[0] for s in steps]), target)
     by_context, by_state = (_transposed(product) for product in (decoder.values, decoder.recurrent))
-    # The gradients by the state, of each word; "current" readouts bear on the state after their step.
+    # The gradients of each word by the state; "current" readouts depend on the state after their step.
     of_state = of_wide @ decoder.recurrent.weight[:, asked:].t() if current else torch.zeros_like(after)
     of_contexts = after.new_zeros(len(target), len(target), decoder.attention.context_size)
     of_keys = memory.keys.new_zeros(len(target), *memory.keys.shape[1:])
@@ -149,7 +150,7 @@ def _back_through_decoder(
     for i in reversed(range(len(target))):
         of_inputs, of_recurrent = recurrence.back(i, of_state[i:])
         own = torch.zeros_like(of_wide[i:])
-        own[0] = of_wide[i]  # the readout of a step bears on its own word alone
+        own[0] = of_wide[i]  # a step's readout affects its own word only
         of_incoming = torch.cat([of_inputs, own], dim=1)
         of_contexts[i, i:] = by_context(of_incoming)
         back = _look(decoder, memory, before[i], products[i, gates:asked], weights_before[i], interventions, i)
@@ -161,8 +162,10 @@ def _back_through_decoder(
 
 
 def _of_wide(decoder: StepDecoder, wide: Tensor, readouts: Tensor, target: Sequence[int]) -> Tensor:
-    """Return d log p(y_i) / d t~_i, (Ty, 2l): for the winner of each pair, the row of y_i in W_o less the mean of all
-    rows by p."""
+    """Return d log p(y_i) / d t~_i, (Ty, 2l).
+
+    For the winner of each maxout pair, the row of y_i in W_o minus the mean of all rows weighted by p; 0 for the loser.
+    """
     rows = decoder.output.weight
     of_readouts = rows[list(target)] - decoder.output.log_probabilities(readouts).exp() @ rows
     first = wide[:, ::2] >= wide[:, 1::2]
@@ -178,8 +181,11 @@ def _look(
     interventions: Sequence[Intervention],
     i: int,
 ) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """Return what makes the gradients by alpha_i, (R, Tx), into those by s_{i-1}, by its product W_a s_{i-1}, by the
-    keys and by alpha_{i-1}, the `weights` (Tx,): (R, n), (R, n'), (R, Tx, n') and (R, Tx)."""
+    """Return a function of the gradients by alpha_i, (R, Tx), that goes back through one attention.
+
+    It returns those by s_{i-1}, by its product W_a s_{i-1}, by the keys and by alpha_{i-1}, the `weights` (Tx,), in the
+    shapes (R, n), (R, n'), (R, Tx, n') and (R, Tx).
+    """
     change, scorer = energy_change(interventions, i), decoder.attention
 
     def look(state: Tensor, product: Tensor, keys: Tensor, weights: Tensor) -> Tensor:
@@ -194,8 +200,11 @@ def _look(
 def _of_annotations(
     decoder: StepDecoder, memory: Memory, of_start: Tensor, of_seen: Tensor, of_keys: Tensor
 ) -> _Routes:
-    """Return the gradients by the annotations, given those by s_0 (R, n), by what of the annotations the contexts are
-    made of (R, Tx, context size), and by the keys (R, Tx, n')."""
+    """Return the gradients by the annotations.
+
+    They come from those by s_0 (R, n), by the context's part of the annotations (R, Tx, context size), and by the keys
+    (R, Tx, n').
+    """
     annotations = memory.annotations[0]
     from_start = vjp(lambda given: decoder.decoder.initial_state(given[None])[0], annotations)[1]
     from_keys = vjp(decoder.attention.keys, annotations)[1]
@@ -207,8 +216,11 @@ def _of_annotations(
 def _back_through_encoder(
     encoder: Encoder, embedded: Tensor, annotations: Tensor, of_annotations: Tensor
 ) -> Iterator[Tensor]:
-    """Yield for the forward and the backward GRU the gradients by W E x_j, what each embedding adds to its gates,
-    (Tx, R, 3n), given those by the annotations (Tx, 2n), (R, Tx, 2n)."""
+    """Yield the gradients by W E x_j, (Tx, R, 3n), for the forward and the backward GRU.
+
+    `of_annotations` (R, Tx, 2n) are the gradients by the `annotations` (Tx, 2n). W E x_j is an embedding's part of the
+    gates.
+    """
     halves = zip(encoder.gru.all_weights, annotations.chunk(2, -1), of_annotations.chunk(2, -1), strict=True)
     for reverse, ((inner, outer, inner_bias, outer_bias), states, of_states) in enumerate(halves):
         order = range(len(embedded))[:: -1 if reverse else 1]
@@ -230,5 +242,5 @@ def _sum(parts: Iterable[Tensor]) -> Tensor:
 
 
 def _transposed(product: FixedProduct) -> FixedProduct:
-    """Return what takes gradients back through a product: (R, o) to (R, i)."""
+    """Return the transposed product, which takes gradients back: (R, o) to (R, i)."""
     return FixedProduct(product.weight, product.weight.new_zeros(len(product.weight)))

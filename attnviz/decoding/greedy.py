@@ -1,7 +1,7 @@
 """Greedy search over several sentences at once: the likeliest piece at each step.
 
-It finds what `search` finds with a beam of width 1. Which piece is the likeliest, the logits tell: probabilities are
-computed where the steps are to be recorded, and of logits no more than it takes where they are not.
+It finds what `search` finds with a beam of width 1. Logits decide; probabilities are computed only where steps are
+recorded.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words
 
 _CARRIED = 0.75
-"""Sentences that are over are carried along until the others are no more than this share of a batch: to take them out
-means to copy what is kept of the others."""
+"""Share of unfinished sentences below which a batch is compacted; compacting copies the states of the rest."""
 
 
 @torch.inference_mode()
@@ -33,9 +32,8 @@ def greedy(
 ) -> list[tuple[int, ...]]:
     """Return the target of each sentence of `memory`, EOS last; append each step to `history`.
 
-    `limits` holds the most pieces each target may have. Pieces that stand for no text (PAD, BOS) or for unknown text
-    (UNK) are never chosen. `interventions` act on every sentence at their steps. Raise AttnvizError where one names a
-    step that the search does not reach.
+    `limits` are the largest numbers of pieces. PAD, BOS and UNK are never chosen. `interventions` apply to every
+    sentence at their steps. Raise AttnvizError where one names a step that the search does not reach.
     """
     words = forced_words(interventions)
     check_limit(words, min(limits))
@@ -46,7 +44,7 @@ def greedy(
     for i in itertools.count():
         ids = torch.tensor(previous, device=memory.annotations.device)[:, None]
         step, state = decoder.step(memory, state, ids, energy_change(interventions, i))
-        first = EOS if i > last_forced else EOS + 1  # before a word that is forced, no translation ends
+        first = EOS if i > last_forced else EOS + 1  # no translation ends before a forced word
         likeliest = _likeliest(decoder.output, step, first, sentences, history)
         previous = [words[i]] * len(sentences) if i in words else likeliest
         for row, sentence in enumerate(sentences):
@@ -66,8 +64,10 @@ def greedy(
 def _likeliest(
     output: OutputLayer, step: StepT, first: int, sentences: list[int], history: list[SearchStep[StepT]] | None
 ) -> list[int]:
-    """Return the likeliest piece of each sentence after this step, among those with ids from `first` on; where there is
-    a `history`, append the step and its probabilities."""
+    """Return the likeliest piece of each sentence after this step, among ids from `first` on.
+
+    With a `history`, append the step and its probabilities.
+    """
     readouts = step.readout[:, 0]
     if history is None:
         return output.likeliest(readouts, first)

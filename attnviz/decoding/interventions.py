@@ -1,4 +1,4 @@
-"""Interventions at work: on the attention, as a change of the energies before the softmax, and on the words."""
+"""Apply interventions while decoding: on energies before the softmax, and on words."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from attnviz.trace.interventions import (
 
 
 def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[[Tensor], Tensor] | None:
-    """Return what makes the energies (S, k, Tx) of 0-based `step` into those that the softmax is taken of, for every
-    hypothesis alike, or None where nothing is changed."""
+    """Return the function that changes the energies (S, k, Tx) of 0-based `step` before the softmax.
+
+    All hypotheses change alike. Return None where no intervention applies.
+    """
     acting = acting_on(interventions, step)
 
     def change(energies: Tensor) -> Tensor:
@@ -37,8 +39,10 @@ def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[
 
 
 def constrained(log_probabilities: Tensor, words: Mapping[int, int], step: int) -> Tensor:
-    """Return `log_probabilities` (S, k, K) of 0-based `step`, -inf for all but the word forced there; and, where one is
-    to be forced later, for the end."""
+    """Return `log_probabilities` (S, k, K) of 0-based `step`, -inf for all pieces except a word forced there.
+
+    Before a later forced word, EOS is -inf.
+    """
     if step > max(words, default=-1):
         return log_probabilities
     if step not in words:
@@ -51,9 +55,9 @@ def constrained(log_probabilities: Tensor, words: Mapping[int, int], step: int) 
 
 
 def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) -> list[int]:
-    """Return the given `target`, EOS last, with the words that `interventions` force; it ends where they end it.
+    """Return `target`, EOS last, with the words that `interventions` force, up to the first EOS.
 
-    Raise AttnvizError where they name a step that the target has not, or make its end another word.
+    Raise AttnvizError where they name a step beyond the target, or replace its end by a word.
     """
     check_reached(interventions, len(target))
     words = forced_words(interventions)
@@ -66,7 +70,7 @@ def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) 
 
 
 def check_reached(interventions: Iterable[Intervention], steps: int) -> None:
-    """Raise AttnvizError unless all `interventions` are within the first `steps`."""
+    """Raise AttnvizError unless all `interventions` are within the first `steps` steps."""
     last = max((one.step for one in interventions if one.step is not None), default=-1)
     if last >= steps:
         raise AttnvizError(
@@ -79,7 +83,7 @@ def check_reached(interventions: Iterable[Intervention], steps: int) -> None:
 
 
 def check_limit(words: Mapping[int, int], limit: int) -> None:
-    """Raise AttnvizError unless targets of at most `limit` pieces, EOS last, can have these forced words."""
+    """Raise AttnvizError unless targets of at most `limit` pieces, EOS last, can contain these forced words."""
     last = max(words, default=-1)
     if last > limit - 1 or (last == limit - 1 and words[last] != EOS):
         raise AttnvizError(
@@ -100,7 +104,7 @@ def _changed(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
         case Temperature(temperature=math.inf):
             return energies.masked_fill(~energies.isneginf(), 0.0)
         case Temperature(temperature=temperature):
-            # The softmax knows differences only, and those to the largest lose nothing when they are stretched.
+            # The softmax is invariant to shifts; with the largest energy at 0, a small temperature does not overflow.
             return (energies - energies.amax(-1, keepdim=True)) / temperature
         case ExcludePosition(position=position):
             kept = energies.clone()

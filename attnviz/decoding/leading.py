@@ -1,4 +1,4 @@
-"""Leading the step decoder through a translation that is given."""
+"""Run the step decoder through a given translation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.trace.interventions import Intervention
 def led(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
 ) -> Iterator[Step]:
-    """Yield the steps through `target` of all S sentences in `memory` alike."""
+    """Yield the steps of all S sentences in `memory` with the same `target`."""
     state = decoder.start(memory)
     for i, previous in enumerate((BOS, *target[:-1])):
         before = torch.full((len(memory.annotations), 1), previous, device=memory.annotations.device)

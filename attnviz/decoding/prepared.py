@@ -1,6 +1,6 @@
-"""A network prepared for use: from source ids to what a search reads, and from what it found to what is recorded.
+"""Prepare a network for decoding: encode a source, run searches, and collect what is recorded.
 
-All that depends on the architecture is here; `translator` is the same for every one.
+Everything that depends on the architecture is here; `translator` is the same for all.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from attnviz.trace import Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.interventions import ForceWord, Intervention, check_interventions
 
 if TYPE_CHECKING:
-    # What is said of a translator and no more is said of RNNsearch; mypy knows such defaults, Python 3.11 does not.
+    # `Translator` without a parameter means RNNsearch. mypy knows defaults of type variables, Python 3.11 does not.
     from typing_extensions import TypeVar
 
     RecordT = TypeVar("RecordT", bound=Record, default=Trace)
@@ -39,39 +39,39 @@ else:
 
 
 class Prepared(ABC, Generic[RecordT]):
-    """A network of one architecture, ready for use; its weights must not change afterwards."""
+    """A network of one architecture, prepared for decoding; its weights must not change afterwards."""
 
     record: type[RecordT]
-    """What its translations are recorded as."""
+    """Class of its traces."""
     keeps_steps = True
-    """Whether a record is made of the steps of the search."""
+    """Whether a trace is made of the steps of the search."""
     decoder: Stepping[Any, Any, Any]
 
     @abstractmethod
     def memory(self, source: Tensor, lengths: Tensor) -> Any:
-        """Return what the decoder reads of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
+        """Return the memory of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
 
     @abstractmethod
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
-        """Raise AttnvizError unless these can be done to a sentence of so many pieces."""
+        """Raise AttnvizError unless the network can apply these interventions to a sentence of this length."""
 
     @abstractmethod
     def course(
         self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
     ) -> Course:
-        """Return the course of a search, as `decoding.course_of` does, from what is kept of it."""
+        """Return the steps that led to `ids`, as `decoding.course_of` does."""
 
     @abstractmethod
     def forced(self, memory: SourceMemory, ids: Sequence[int], interventions: Sequence[Intervention]) -> Course:
-        """Return the course of the one sentence in `memory` when the pieces `ids`, EOS last, are its translation."""
+        """Return the course of the one sentence in `memory` with the pieces `ids`, EOS last, as its translation."""
 
     @abstractmethod
     def recorded(self, source: Sequence[int], memory: SourceMemory, course: Course) -> dict[str, Tensor]:
-        """Return the arrays of the record, given the ids of the one sentence in `memory` and its course."""
+        """Return the arrays of the trace of the one sentence in `memory`."""
 
 
 class _Stepped(Prepared[RecordT]):
-    """A record is made of the steps that the search took."""
+    """An architecture whose traces are made of the steps of the search."""
 
     def course(
         self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
@@ -80,13 +80,13 @@ class _Stepped(Prepared[RecordT]):
         return course_of(history, sentence, ids, hypothesis)
 
     def forced(self, memory: Any, ids: Sequence[int], interventions: Sequence[Intervention]) -> Course:
-        """Lead the decoder through `ids`, whatever it would have chosen itself."""
+        """Force the decoder to write `ids`."""
         steps = force(self.decoder, memory, ids, interventions)
         return Course(tuple(ids), steps, [(0, 0)] * len(steps))
 
 
 class PreparedRNNsearch(_Stepped[Trace]):
-    """RNNsearch."""
+    """RNNsearch, prepared for decoding."""
 
     record = Trace
 
@@ -100,7 +100,7 @@ class PreparedRNNsearch(_Stepped[Trace]):
         return self._decoder.memory(self._encoder(source, lengths), lengths)
 
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
-        """Raise AttnvizError unless these can be done to a sentence of so many pieces."""
+        """Raise AttnvizError unless the network can apply these interventions to a sentence of this length."""
         check_interventions(
             interventions,
             source_pieces=source_pieces,
@@ -114,7 +114,7 @@ class PreparedRNNsearch(_Stepped[Trace]):
 
 
 class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
-    """An imported recurrent translator."""
+    """An imported recurrent translator, prepared for decoding."""
 
     record = Seq2SeqTrace
 
@@ -129,7 +129,7 @@ class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
         return self._decoder.memory(annotations, ends, lengths)
 
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
-        """Raise AttnvizError unless these force words, and no more."""
+        """Raise AttnvizError unless all interventions are forced words that the vocabulary has."""
         _check_words_alone(
             interventions,
             source_pieces,
@@ -145,7 +145,7 @@ class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
 def _check_words_alone(
     interventions: Sequence[Intervention], source_pieces: int, network: Network, otherwise: str
 ) -> None:
-    """Raise AttnvizError, which says `otherwise`, unless these force words, and no more, and can be done."""
+    """Raise AttnvizError, with the message `otherwise`, unless all interventions are valid forced words."""
     if not all(isinstance(one, ForceWord) for one in interventions):
         raise AttnvizError(otherwise)
     check_interventions(
@@ -154,7 +154,7 @@ def _check_words_alone(
 
 
 class PreparedTransformer(Prepared[TransformerTrace]):
-    """A transformer: a record is made of one pass over source and target, once the target is known."""
+    """A transformer, prepared for decoding; once the target is known, one pass over both sides records it."""
 
     record, keeps_steps = TransformerTrace, False
 
@@ -168,7 +168,7 @@ class PreparedTransformer(Prepared[TransformerTrace]):
         return self._decoder.memory(self._network.encode(source, lengths).annotations, lengths)
 
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
-        """Raise AttnvizError unless these force words, and no more: there are many attentions to change."""
+        """Raise AttnvizError unless all interventions are forced words: a transformer has many attentions to change."""
         _check_words_alone(
             interventions,
             source_pieces,
@@ -199,12 +199,12 @@ class PreparedTransformer(Prepared[TransformerTrace]):
         return Course(tuple(ids), [], [])
 
     def recorded(self, source: Sequence[int], memory: SourceMemory, course: Course) -> dict[str, Tensor]:
-        """Return the arrays of a `TransformerTrace`; raise AttnvizError where they are too many."""
+        """Return the arrays of a `TransformerTrace`; raise AttnvizError where they are too large."""
         return recorded_pass(self._network, self._decoder.output, source, course.ids)
 
 
 def prepared(network: Network) -> Prepared[Any]:
-    """Return `network`, in evaluation mode, prepared for use."""
+    """Return `network`, in evaluation mode, prepared for decoding."""
     if isinstance(network, Seq2Seq):
         return PreparedSeq2Seq(network)
     return PreparedTransformer(network) if isinstance(network, Transformer) else PreparedRNNsearch(network)

@@ -1,4 +1,4 @@
-"""What is recorded of a translation, gathered from the steps that led there."""
+"""Collect the arrays of a trace from the steps of a search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.trace import STORED_CANDIDATES
 
 
 def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, Tensor]:
-    """Return what was computed of the one sentence in `memory`, named and shaped as in `Trace`."""
+    """Return the arrays of the one sentence in `memory`, named and shaped as in `Trace`."""
     column = partial(_column, course)
     pieces, units, scorer = memory.annotations.shape[1], memory.keys.shape[-1], decoder.attention
     alignment = column("alignment")[:, :pieces]
@@ -40,7 +40,7 @@ def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, 
 
 
 def recorded_import(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, course: Course) -> dict[str, Tensor]:
-    """Return what was computed of the one sentence in `memory`, named and shaped as in `Seq2SeqTrace`."""
+    """Return the arrays of the one sentence in `memory`, named and shaped as in `Seq2SeqTrace`."""
     column, pieces = partial(_column, course), memory.annotations.shape[1]
     return {
         "annotations": memory.annotations[0],
@@ -62,12 +62,12 @@ def _rows(course: Course, parts: Sequence[Tensor]) -> Tensor:
 
 
 def _column(course: Course, name: str) -> Tensor:
-    """Return what the steps of a course computed under a name, (Ty, ...)."""
+    """Return the values that the steps of a course have under a name, (Ty, ...)."""
     return _rows(course, [getattr(step, name) for step in course.steps])
 
 
 def _chosen(output: OutputLayer, course: Course) -> dict[str, Tensor]:
-    """Return the readouts of a course, and what they make of the words."""
+    """Return the readouts of a course and the probabilities of the written and the likeliest pieces."""
     readouts, known = _column(course, "readout"), course.log_probabilities
     log_probabilities = output.log_probabilities(readouts) if known is None else _rows(course, known)
     top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))

@@ -10,8 +10,9 @@ from typing import Generic, Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from attnviz.arguments import check_whole
 from attnviz.decoding.interventions import check_limit, check_reached, constrained, energy_change
-from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words
@@ -22,45 +23,48 @@ class SearchStep(NamedTuple, Generic[StepT]):
 
     step: StepT
     sentences: list[int]
-    """The sentence of each row of the step: those that are over have none."""
+    """The sentence of each row of the step; finished sentences have none."""
     parents: list[list[int]]
-    """For each row of the next step, the index in this one of the hypothesis that each hypothesis continues."""
+    """For each row of the next step, the index in this step of each hypothesis' parent."""
     log_probabilities: Tensor
-    """Log p(y_i), (S, k, K)."""
+    """log p(y_i), (S, k, K)."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A hypothesis that ended."""
+    """A finished hypothesis."""
 
     ids: tuple[int, ...]
-    """Target pieces, EOS last."""
+    """Ids of the target pieces, EOS last."""
     score: float
     """Sum of log probabilities divided by Ty^length_penalty."""
     parent: int
-    """Its index among the hypotheses of its last step: the way back to what was computed for it."""
+    """Index among the hypotheses of its last step, from which the steps are found."""
 
 
 Verdict = Literal["lives", "ends", "falls", "late"]
 
 
 class Candidate(NamedTuple):
-    """A continuation that a step of the search considered, and what became of it."""
+    """A continuation that a step of the search considered, and what happened to it."""
 
     parent: int
-    """The hypothesis it continues, counted among those of its step."""
+    """Index of the hypothesis that it extends, among those of its step."""
     piece: int
     log_probability: float
-    """Log p(y_i) of the piece, in nats."""
+    """log p(y_i) of the piece, in nats."""
     total: float
-    """That of all pieces up to this one."""
+    """Log probability of all pieces up to this one."""
     verdict: Verdict
-    """Lives on in the beam, ends and is finished, falls out of the beam, or ends late: as many as the beam is wide had
-    finished before it."""
+    """What happened to it.
+
+    "lives": it stays in the beam; "ends": it finished; "falls": it leaves the beam; "late": it ended after `beam`
+    others had finished.
+    """
 
 
 class _Continuation(NamedTuple):
-    """A hypothesis with one more piece."""
+    """A hypothesis extended by one piece."""
 
     score: float
     parent: int
@@ -68,32 +72,32 @@ class _Continuation(NamedTuple):
 
 
 _COLUMN = 16
-"""How many numbers the sieve of `largest` judges by their maximum."""
+"""How many numbers `largest` represents by their maximum."""
 
 _WIDEST_BEAM = 100
 
 _NONE = _Continuation(float("-inf"), 0, EOS)
-"""Where fewer hypotheses live than the beam is wide, one that cannot win stands in."""
+"""Filler for a beam with fewer hypotheses than its width; it cannot win."""
 
 
 @dataclass
 class _Sentence:
-    """The hypotheses of one sentence."""
+    """The hypotheses of one sentence during a search."""
 
     limit: int
     finished: list[Finished] = field(default_factory=list)
     prefixes: list[tuple[int, ...]] = field(default_factory=lambda: [()])
-    """Pieces of the hypotheses that live."""
+    """Pieces of the hypotheses in the beam."""
     over: bool = False
     verdicts: list[Verdict] = field(default_factory=list)
-    """On the likeliest continuations taken last; those that are not among them fall."""
+    """Verdicts on the first of the likeliest continuations of the last step; the others fall."""
 
     def extend(
         self, scores: list[float], choices: list[int], vocabulary: int, beam: int, length_penalty: float
     ) -> list[_Continuation]:
-        """Take the continuations, best first; return those that live, unless the search is `over`.
+        """Process the continuations, best first; return those that stay in the beam, unless the search is `over`.
 
-        `choices` tells the hypothesis and the piece: hypothesis x `vocabulary` + piece.
+        `choices` encodes hypothesis and piece as hypothesis x `vocabulary` + piece.
         """
         living: list[_Continuation] = []
         self.verdicts = []
@@ -116,15 +120,16 @@ class _Sentence:
 
 
 def longest_target(source_pieces: int) -> int:
-    """Return the number of target pieces at which a hypothesis is made to end: ample, so that only a translation that
-    runs in circles meets it."""
+    """Return the number of target pieces at which a hypothesis is forced to end.
+
+    It is ample: only degenerate, repetitive translations reach it.
+    """
     return 2 * source_pieces + 20
 
 
 def check_beam(beam: int) -> None:
-    """Raise AttnvizError unless a search may be so wide."""
-    if not 1 <= beam <= _WIDEST_BEAM:
-        raise AttnvizError(f"The beam must be from 1 to {_WIDEST_BEAM} wide, not {beam}.")
+    """Raise AttnvizError unless the beam width is within bounds."""
+    check_whole(gettext("width of the beam"), beam, 1, _WIDEST_BEAM)
 
 
 @torch.inference_mode()
@@ -138,13 +143,14 @@ def search(
     interventions: Sequence[Intervention] = (),
     growth: list[list[Candidate]] | None = None,
 ) -> list[list[Finished]]:
-    """Return the finished hypotheses of each sentence of `memory`, best first; append each step to `history`, and to
-    `growth`, where there is one sentence alone, what each step considered, likeliest first.
+    """Return the finished hypotheses of each sentence of `memory`, best first.
 
-    `limits` holds the most pieces each target may have. At each step the `beam` likeliest unfinished continuations of
-    a sentence live on; those that end among its `beam` best leave it. A sentence is over when `beam` of its hypotheses
-    have ended. Pieces that stand for no text (PAD, BOS) or for unknown text (UNK) are never chosen. `interventions` act
-    on every hypothesis at their steps. Raise AttnvizError where one names a step that the search does not reach.
+    Each step is appended to `history`; for a single sentence, its candidates are appended to `growth`, likeliest first.
+
+    `limits` are the largest numbers of pieces. At each step the `beam` likeliest unfinished continuations of a sentence
+    stay in the beam; those that end among its `beam` best finish. A sentence is over when `beam` of its hypotheses have
+    finished. PAD, BOS and UNK are never chosen. `interventions` apply to every hypothesis at their steps. Raise
+    AttnvizError where one names a step that the search does not reach.
     """
     device, vocabulary = memory.annotations.device, decoder.config.vocabulary_size
     sentences = [_Sentence(limit) for limit in limits]
@@ -180,8 +186,11 @@ def search(
 
 
 def _considered(verdicts: list[Verdict], scores: Tensor, choices: Tensor, likely: Tensor) -> list[Candidate]:
-    """Return what a step considered for a sentence: its continuations, `scores` and `choices` (C,) of the pieces that
-    were `likely` (k, K), with the `verdicts` on the first of them. All others fall."""
+    """Return the candidates of one step of a sentence.
+
+    `scores` and `choices` (C,) are its continuations and `likely` (k, K) the log probabilities of its pieces.
+    `verdicts` are those of the first continuations; all others fall.
+    """
     possible = [score for score in scores.tolist() if score > float("-inf")]
     numbers = likely.flatten()[choices].tolist()
     places = [divmod(choice, likely.shape[-1]) for choice in choices.tolist()]
@@ -195,14 +204,14 @@ def _considered(verdicts: list[Verdict], scores: Tensor, choices: Tensor, likely
 def _continuations(log_probabilities: Tensor, totals: Tensor, must_end: list[bool], beam: int) -> tuple[Tensor, Tensor]:
     """Return the best continuations of each sentence: total log probability, and hypothesis x K + piece, each (S, .).
 
-    `log_probabilities` (S, k, K), `totals` (S, k). They are twice as many as the `beam` is wide, since as many may end
-    (greedy search needs one). Where `must_end`, EOS alone continues.
+    `log_probabilities` (S, k, K), `totals` (S, k). There are 2 `beam` of them, since `beam` may end (greedy search
+    needs one). Where `must_end`, only EOS continues.
     """
     if beam == 1 and not any(must_end):
         best, indices = log_probabilities[:, 0, EOS:].max(1, keepdim=True)
         return totals + best, indices + EOS
     scores = log_probabilities + totals[..., None]
-    scores[..., :EOS] = float("-inf")  # PAD, UNK and BOS come before it
+    scores[..., :EOS] = float("-inf")  # the ids of PAD, UNK and BOS are below EOS
     if any(must_end):
         ending = torch.tensor(must_end, device=scores.device)
         scores[..., EOS + 1 :].masked_fill_(ending[:, None, None], float("-inf"))
@@ -213,8 +222,8 @@ def _continuations(log_probabilities: Tensor, totals: Tensor, must_end: list[boo
 def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Return the `count` largest of each row of `scores` (R, N), largest first, and their indices, each (R, count).
 
-    It is torch.topk behind a cheap sieve: with the numbers of a row arranged in columns, the largest stand in those
-    columns whose maxima are largest.
+    Same result as torch.topk, but faster: with a row arranged in columns, the largest numbers are in the columns with
+    the largest maxima.
     """
     rows, width = scores.shape
     columns = width // _COLUMN
@@ -222,7 +231,7 @@ def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
         best, indices = scores.topk(count)
         return best, indices
     table = scores.view(rows, _COLUMN, columns)
-    # NumPy looks for the largest without waking threads, which takes longer than to look.
+    # NumPy does not wake threads, which takes longer than the search itself.
     maxima = torch.from_numpy(table.numpy().max(1)) if table.device.type == "cpu" else table.amax(1)
     chosen = maxima.topk(count).indices
     best, indices = table.gather(2, chosen[:, None].expand(-1, _COLUMN, -1)).flatten(1).topk(count)

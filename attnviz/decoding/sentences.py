@@ -1,16 +1,17 @@
-"""A sentence as the ids that a network reads, refused where nobody could look at what becomes of it."""
+"""Encode sentences as ids, and refuse those that are blank or too long."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attnviz import bounds
+from attnviz.arguments import check_text, check_texts
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, UNK, Tokenizer
 
 LONGEST_SENTENCE = 200
-"""Words of the longest sentence that is translated: attention over more is neither legible nor what models are trained
-for."""
+"""Words of the longest sentence that is translated; models are not trained for longer ones."""
 
 _LONGEST_PIECES = 1200
 
@@ -21,7 +22,11 @@ def sentence_ids(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def all_sentence_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """Return the ids of each sentence, EOS last; raise AttnvizError, with its number, where one is none."""
+    """Return the ids of each sentence, EOS last.
+
+    Raise AttnvizError, with the sentence's number, where one is blank or too long.
+    """
+    check_texts(texts)
     sources = []
     for number, text in enumerate(texts, 1):
         try:
@@ -32,11 +37,17 @@ def all_sentence_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[in
 
 
 def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
-    """Return the ids of a translation that is given as a text or as the ids of its pieces, EOS last; raise AttnvizError
-    where it is none, or too long."""
+    """Return the ids, EOS last, of a translation given as text or as ids.
+
+    Raise AttnvizError where it is blank, too long or no translation.
+    """
     what = gettext("translation")
     if isinstance(target, str):
         return _ids(tokenizer, target, what)
+    if not isinstance(target, Sequence) or not all(hasattr(piece, "__index__") for piece in target):
+        raise AttnvizError(
+            gettext("A translation is a text, or ids of pieces, not {found}.", found=bounds.shown(target))
+        )
     ids = [int(piece) for piece in target]
     if len(ids) > _LONGEST_PIECES + 1:
         raise AttnvizError(
@@ -54,8 +65,11 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
 
 
 def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
-    """Return the ids of `text` with the marks of its ends; raise AttnvizError, which calls it `what`, where it is blank
-    or too long."""
+    """Return the ids of `text` with the special pieces at its ends.
+
+    Raise AttnvizError, which calls the text `what`, where it is no text, blank or too long.
+    """
+    check_text(what, text)
     words = len(text.split())
     if words > LONGEST_SENTENCE:
         raise AttnvizError(

@@ -1,7 +1,7 @@
-"""What is recorded of a transformer's translation: one pass over source and target, which keeps everything.
+"""Record a transformer's translation in one pass over source and target.
 
-A search keeps nothing but keys and values. What its steps computed, one pass over the whole target computes again: a
-step sees what is before it and no more, so that the numbers differ by rounding alone.
+A search caches keys and values only. One pass over the whole target recomputes the numbers of its steps: the causal
+mask hides later words, so that the numbers differ by rounding only.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from attnviz.trace.storage import LARGEST
 def recorded_pass(
     network: Transformer, output: OutputLayer, source: Sequence[int], target: Sequence[int]
 ) -> dict[str, Tensor]:
-    """Return what is computed of one sentence and its translation, ids with EOS last, named and shaped as in
-    `TransformerTrace`; raise AttnvizError where that is too much to keep."""
+    """Return the numbers of one sentence and its translation, named and shaped as in `TransformerTrace`.
+
+    `source` and `target` are ids with EOS last. Raise AttnvizError where the numbers take too much memory.
+    """
     _check_size(network.config, len(source), len(target))
     device = network.output.weight.device
     lengths = torch.tensor([len(source)], device=device)
@@ -53,12 +55,12 @@ def recorded_pass(
 
 
 def _of_layers(kind: str, layers: Sequence[Attended]) -> dict[str, Tensor]:
-    """Return what one kind of attention computed of one sentence, the layers stacked."""
+    """Return the numbers of one kind of attention, with the layers stacked."""
     return {f"{kind}_{name}": torch.cat([getattr(one, name) for one in layers]) for name in Attended._fields}
 
 
 def _check_size(config: TransformerConfig, source_pieces: int, target_pieces: int) -> None:
-    """Raise AttnvizError where scores and weights of all heads, four bytes each, take more than a record may."""
+    """Raise AttnvizError where scores and weights of all heads, four bytes each, exceed half the limit of a trace."""
     cells = source_pieces**2 + target_pieces**2 + source_pieces * target_pieces
     if 8 * config.layers * config.heads * cells > LARGEST // 2:
         raise AttnvizError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.text import normalise
-from attnviz.training.corpus import Pair, read_lines
+from attnviz.text_files import Pair, read_text_lines
 
 LETTERS = 12
 """Sentences with fewer letters and digits, such as "Thank you.", are met everywhere: they count as short."""
@@ -66,4 +66,4 @@ def _overlap(pairs: Sequence[tuple[str, str]], met: Sequence[set[str]]) -> Overl
 def lines_of(paths: Iterable[Path]) -> Iterable[str]:
     """Yield the lines of several `.tsv` or `.tsv.xz` files; raise AttnvizError for one that cannot be read."""
     for path in paths:
-        yield from read_lines(path)
+        yield from read_text_lines(path)

@@ -18,6 +18,21 @@ from attnviz.evaluation.training_log import training_of
 from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
+from attnviz.text_files import Skipped
+
+_SHOWN = 20
+"""Skipped lines in the table for people."""
+
+
+def skipped_section(skipped: Mapping[str, Sequence[Skipped]]) -> Section:
+    """Return the lines of the files that hold no sentence pair."""
+    records: list[TableRow] = [
+        {"file": name, "line": line.number, "reason": line.reason} for name, lines in skipped.items() for line in lines
+    ]
+    rows = [[record["file"], number(record["line"], 0), record["reason"]] for record in records[:_SHOWN]]
+    notes = [f"And {len(records) - _SHOWN:,} more."] if len(records) > _SHOWN else []
+    body = markdown_table(["file", "line", "reason"], rows)
+    return Section("skipped", "Lines that were skipped", records, body, "pairs", notes=notes)
 
 
 def model_section(models: Sequence[Model]) -> Section:

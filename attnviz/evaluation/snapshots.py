@@ -17,9 +17,9 @@ from attnviz.evaluation.alignment import GoldAlignment, word_alignments
 from attnviz.evaluation.bleu import corpus_scores
 from attnviz.evaluation.forced import force_pairs, likelihoods, together
 from attnviz.model_folder import CONFIG
+from attnviz.text_files import Pair
 from attnviz.trace.snapshots import Curve, Snapshots, joined
 from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Pair
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS

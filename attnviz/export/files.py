@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.gold import GoldLinks, carried
 from attnviz.analysis.grid import By, Face
-from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.pharaoh import pharaoh, record_links
 from attnviz.analysis.posterior import posterior, words_after
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import told
@@ -24,6 +24,7 @@ from attnviz.figures.build import for_print
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
+from attnviz.files import replace_bytes
 from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName, palette
 from attnviz.trace import Aligned, Branches
@@ -79,11 +80,7 @@ def save(
     Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
     """
     path = Path(path)
-    content = contents(trace, check_ending(path), look or Look(), weights, branches)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise AttnvizError(f"{path} cannot be written: {error.strerror}.") from error
+    replace_bytes(path, contents(trace, check_ending(path), look or Look(), weights, branches))
 
 
 def check_ending(path: Path) -> str:
@@ -113,7 +110,7 @@ def contents(
     if ending == "json":
         text = trace.to_json() if branches is None else branches.to_json()
     elif ending == "pharaoh":
-        text = pharaoh(trace.words() if weights is None else words_after(trace, weights)) + "\n"
+        text = (record_links(trace) if weights is None else pharaoh(words_after(trace, weights))) + "\n"
     elif ending == "html":
         text = lecture_html(
             trace,

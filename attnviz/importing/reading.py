@@ -1,93 +1,167 @@
-"""Which program's attention a file holds, told by the file itself."""
+"""`read_attention`: which format a file is in, told by its structure, and its sentence pairs as records."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.arrays import NPY, NPZ, array_file
-from attnviz.importing.found import AttentionFile, Found
-from attnviz.importing.lines import bar_lines, link_lines
-from attnviz.importing.tables import logged_tables
+from attnviz.importing.content import Content, content_of, open_content
+from attnviz.importing.format import Format
+from attnviz.importing.formats import FORMATS, numpy_arrays, tensors
+from attnviz.importing.formats.soft_alignments import token_lines
+from attnviz.importing.found import AS_IT_IS, Options, Sentences
+from attnviz.importing.heads import HeadChoice
+from attnviz.importing.records import AttentionRecords, Side
 from attnviz.languages import gettext
+from attnviz.trace.given import Tokens
 
-LARGEST_FILE = 64 << 20
-"""Bytes."""
+ByLine = str | os.PathLike[str] | Sequence[Tokens]
+"""A file with a sentence a line, or a list of sentences: texts with blanks between tokens, or lists of tokens."""
 
 
-def open_attention(path: str | Path) -> AttentionFile:
-    """Return what the file at `path` holds; raise AttnvizError, naming it, where that cannot be read."""
-    path = Path(path)
+def read_attention(
+    path: Any,
+    source: ByLine | None = None,
+    target: ByLine | None = None,
+    *,
+    format: str | None = None,  # noqa: A002 - the name that people look for
+    layer: int | None = None,
+    head: int | None = None,
+    normalise: bool = False,
+    transpose: bool = False,
+    unescape: bool = False,
+    encoding: str | None = None,
+) -> AttentionRecords:
+    """Return the attention or alignment in a file of another program: a record for each sentence pair, made when it is
+    asked for.
+
+    `path` is a file, or tensors in memory: an array (…, Ty, Tx), or the tuple of tensors that a model of Hugging Face
+    or its `generate` returns as cross_attentions. The format is told by the file, unless `format` names it
+    (`attnviz/importing/README.md` lists them); `records.format` and `records.reason` say which and why.
+    `source` and `target` are the sentences where the file has none, or others instead of its own: files, a line a
+    pair, or lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record has the
+    mean. `normalise` scales rows that do not add up to 1; `transpose` turns matrices whose rows are source tokens;
+    `unescape` undoes the escapes of Moses' tokenizer; `encoding` is that of all text files, by default UTF-8.
+    Raise AttnvizError where the file cannot be read or is in no known format: it says what the file resembles, what is
+    missing, and how to get it.
+    """
+    sides = [_side(given, encoding) for given in (source, target)]
+    options = Options(HeadChoice(layer, head), normalise, transpose, unescape)
+    if not isinstance(path, (str, os.PathLike)):
+        count = len(next((side for side in sides if side is not None), ())) or None
+        found = tensors.sentences_in(path, count)
+        return AttentionRecords(
+            "tensors", found.title, gettext("These are tensors in memory."), found, sides[0], sides[1], options
+        )
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST_FILE >> 20))
-        return read_attention(path.read_bytes())
-    except OSError as error:
-        raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
+        return records_of(open_content(Path(path), encoding), sides, format, options)
     except AttnvizError as error:
+        if str(error).startswith(str(path)):
+            raise
         raise AttnvizError(f"{path}: {error}") from error
 
 
-def read_attention(content: bytes) -> AttentionFile:
-    """Return what the bytes of a file hold: the open format, NumPy's arrays, Marian's or Pharaoh's lines, or a log of
-    OpenNMT-py or eole; raise AttnvizError where it is none of these."""
-    if content.startswith((NPY, NPZ)):
-        return array_file(content)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise AttnvizError(
-            gettext("It is neither a text file nor one of NumPy's: no attention that can be read.")
-        ) from error
-    if text.lstrip()[:1] in ("{", "["):
-        found = _json(text)
-        if found:
-            return found
-    lines = text.split("\n")
-    if found := bar_lines(lines) or logged_tables(lines) or link_lines(lines):
-        return found
-    raise AttnvizError(
-        gettext(
-            "No attention was found in it. Understood are a JSON object with source, target and matrix, NumPy's .npy "
-            "and .npz, Marian's --alignment soft, links as in 0-0 1-2, and logs of OpenNMT-py and eole with "
-            "-attn_debug."
+def read_bytes(data: bytes, name: str = "", *, options: Options | None = None) -> AttentionRecords:
+    """Return the records in the bytes of a file; raise AttnvizError as `read_attention` does."""
+    return records_of(content_of(data, name), [None, None], None, options or AS_IT_IS)
+
+
+def records_of(
+    content: Content, sides: Sequence[Side | None], name: str | None = None, options: Options = AS_IT_IS
+) -> AttentionRecords:
+    """Return the records in a content with the sentences of both sides; raise AttnvizError as `read_attention` does."""
+    chosen, reason = detected(content, name)
+    count = len(next((side for side in sides if side is not None), ())) or None
+    found = _sentences(chosen, content, count)
+    if not len(found):
+        raise AttnvizError(gettext("The file has no sentence pair."))
+    fitting = [_fitted(side, found) for side in sides]
+    return AttentionRecords(chosen.name, found.title or chosen.title, reason, found, fitting[0], fitting[1], options)
+
+
+def _sentences(chosen: Format, content: Content, count: int | None) -> Sentences:
+    """Return the pairs of a file; an array may be of as many as sentences were given."""
+    if chosen is numpy_arrays.FORMAT:
+        return numpy_arrays.sentences(content, count)
+    if chosen is tensors.FORMAT:
+        return tensors.sentences(content, count)
+    return chosen.read(content)
+
+
+def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
+    """Return the format of a content, and why; raise AttnvizError where it is in none, or not in the one named."""
+    if name is not None:
+        named = [one for one in FORMATS if name.lower() in (one.name, *one.aliases)]
+        if not named:
+            raise AttnvizError(
+                gettext(
+                    "There is no format {name}; there are {names}.",
+                    name=name[:40],
+                    names=", ".join(dict.fromkeys(one.name for one in FORMATS)),
+                )
+            )
+        for one in named:
+            if one.detect(content) is not None:
+                return one, gettext("You named the format.")
+        told = _resemblance(content, named)
+        refused = gettext("The file is not in the format {name}.", name=name)
+        raise AttnvizError(f"{refused} {told}".strip())
+    for one in FORMATS:
+        if (reason := one.detect(content)) is not None:
+            return one, reason
+    raise AttnvizError(_resemblance(content, FORMATS) or _unknown(content))
+
+
+def _resemblance(content: Content, formats: Sequence[Format]) -> str:
+    """Return what a content resembles and lacks; empty where it resembles nothing."""
+    return next((told for one in formats if (told := one.resembles(content))), "")
+
+
+def _unknown(content: Content) -> str:
+    if not content.text.strip():
+        return gettext("The file is empty.")
+    head = content.text.lstrip()[:200].lower()
+    if head.startswith(("<!doctype", "<html", "<?xml", "<svg", "<tmx")):
+        return gettext(
+            "It is a page or XML, which holds no attention that is read. Save the numbers themselves: JSON with "
+            "source, target and matrix."
         )
+    return gettext(
+        "No attention was found in it; it resembles plain sentences. Understood are links as in 0-0 1-2, a line for "
+        "each pair; tables, JSON and arrays with a row of weights for each target token; and the output of toolkits "
+        "with their option for alignments: marian-decoder --alignment soft, fairseq-generate --print-alignment."
     )
 
 
-def _json(text: str) -> AttentionFile | None:
-    """Return the objects of a JSON text: one, a list of them, or one a line; None where it is no JSON."""
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        lines = [line for line in text.split("\n") if line.strip()]
-        if len(lines) > 1 and _is_object(lines[0]):
-            return AttentionFile("JSON", lines, _json_line)
+def _side(given: ByLine | None, encoding: str | None) -> Side | None:
+    """Return the sentences of one side, of a file or as they were given."""
+    if given is None:
         return None
-    several = whole if isinstance(whole, list) else [whole]
-    return AttentionFile("JSON", several, _object) if several and all(isinstance(x, dict) for x in several) else None
+    if isinstance(given, (str, os.PathLike)):
+        content = open_content(Path(given), encoding)
+        try:
+            return token_lines(content) or content.lines
+        except AttnvizError as error:
+            raise AttnvizError(f"{given}: {error}") from error
+    return list(given)
 
 
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _json_line(line: str) -> Found:
-    try:
-        return _object(json.loads(line))
-    except (ValueError, RecursionError) as error:
-        raise AttnvizError(gettext("This is no JSON: {error}.", error=error)) from error
-
-
-def _object(fields: Any) -> Found:
-    if not isinstance(fields, Mapping):
-        raise AttnvizError(gettext("This is no attention: an object with source, target and matrix is needed."))
-    if "matrix" not in fields:
-        raise AttnvizError(gettext("This attention lacks {names}.", names="matrix"))
-    return Found(fields)
+def _fitted(side: Side | None, found: Sentences) -> Side | None:
+    """Return the sentences of one side; raise AttnvizError where they are not as many as the pairs of the file."""
+    if side is None or found[0].line is not None:
+        return side
+    if len(side) > len(found) and all(not tokens for tokens in side[len(found) :]):
+        side = side[: len(found)]
+    if len(side) != len(found):
+        raise AttnvizError(
+            gettext(
+                "Sentence pairs in the file: {pairs}; sentences given: {count}. They must be of the same pairs, in the "
+                "same order.",
+                pairs=len(found),
+                count=len(side),
+            )
+        )
+    return side

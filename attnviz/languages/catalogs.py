@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 LOCALES = Path(__file__).with_name("locales")
 MORE_LOCALES = "ATTNVIZ_LOCALES"
-"""Environment variable: a second folder of catalogs, whose files come before the package's own."""
+"""Environment variable with a second folder of catalogs, which take precedence over the package's."""
 
 
 def catalog_files() -> dict[str, Path]:
-    """Return the file of each language by its code, in order of codes."""
+    """Return the catalog file of each language, sorted by language code."""
     more = os.environ.get(MORE_LOCALES)
     folders = [LOCALES, *([Path(more)] if more else [])]
     found = {path.stem: path for folder in folders for path in folder.glob("*.po")}
@@ -28,14 +28,14 @@ def catalog_files() -> dict[str, Path]:
 
 
 def own_name(code: str) -> str:
-    """Return what a language calls itself, as a title: Français."""
+    """Return a language's name in itself, capitalised: Français."""
     name = Locale.parse(code).get_display_name() or code
     return name[:1].upper() + name[1:]
 
 
 def read_catalog(path: Path) -> Catalog:
     """Return the messages of a `.po` file, obsolete ones included."""
-    # Imported here: English needs no catalog, and every command would wait 20 ms for Babel's catalog tools.
+    # Imported here: English needs no catalog, and importing Babel's catalog tools takes 20 ms.
     from babel.messages.pofile import read_po
 
     with path.open("rb") as file:
@@ -44,7 +44,7 @@ def read_catalog(path: Path) -> Catalog:
 
 @functools.cache
 def translations(code: str) -> NullTranslations:
-    """Return the translations of a language, without fuzzy ones; English has none."""
+    """Return the translations of a language, without fuzzy ones; empty for English."""
     path = catalog_files().get(code)
     if path is None:
         return NullTranslations()

@@ -1,4 +1,4 @@
-"""Numbers and plural rules of a language, from Babel's locale data."""
+"""Number formats and plural rules of a language, from Babel's locale data."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from babel import Locale
 from babel.numbers import NumberPattern, format_decimal, parse_pattern
 
 MINUS = "−"
-"""The typographic sign, in every language; Babel has a hyphen."""
+"""The typographic minus, for every language; Babel writes a hyphen."""
 
 _locale = functools.cache(Locale.parse)
 
 
 @functools.cache
 def symbol(code: str, name: str) -> str:
-    """Return a sign of a language's numbers by Babel's name for it: "decimal", "group", …"""
+    """Return a number symbol of a language by Babel's name for it, such as "decimal" or "group"."""
     return str(_locale(code).number_symbols["latn"][name])
 
 
 def format_number(code: str, value: float, spec: str = "") -> str:
-    """Return a number in Python's format `spec`, with the signs of a language and a true minus.
+    """Return a number in Python's format `spec`, with a language's symbols and a true minus.
 
-    Python rounds, and Babel's locale data name the signs: Babel's `format_decimal` takes 18 µs a number, this 1 µs, and
-    a page writes thousands. A `,` in `spec` groups thousands by the language's rule.
+    Python rounds, and Babel's locale data provide the symbols: this takes 1 µs a number, Babel's `format_decimal` 18
+    µs, and a page has thousands of numbers. A `,` in `spec` groups thousands by the language's rule.
     """
     if spec == ",":
         return format_decimal(value, locale=_locale(code)).replace("-", MINUS)
@@ -37,21 +37,21 @@ def _signs(code: str) -> dict[int, str]:
 
 
 def format_share(code: str, share: float, places: int = 0) -> str:
-    """Return a share of 1 in per cent."""
+    """Return a share of 1 as a percentage."""
     return str(_percent(code, places).apply(Decimal(float(share)), _locale(code))).replace("-", MINUS)
 
 
 @functools.cache
 def _percent(code: str, places: int) -> NumberPattern:
-    # English texts here set the sign apart, as SI does and as French must; English locale data do not.
+    # English texts here put a space before the percent sign, as SI does; English locale data do not.
     pattern = "#,##0\u00a0%" if code == "en" else _locale(code).percent_formats[None].pattern
     return parse_pattern(pattern.replace("#,##0", "0." + "0" * places if places else "0"))
 
 
 def plural_number(code: str, written: str) -> int:
-    """Return a whole number that takes the same plural form as a number as it is `written`, such as 1.9.
+    """Return a whole number with the same plural form as the number `written`, such as 1.9.
 
-    gettext's plural rules know whole numbers alone, CLDR's categories fractions too.
+    gettext's plural rules accept whole numbers only, CLDR's categories fractions too.
     """
     number = abs(Decimal(written))
     if "." not in written:
@@ -61,6 +61,6 @@ def plural_number(code: str, written: str) -> int:
 
 @functools.cache
 def _whole_numbers(code: str) -> dict[str, int]:
-    """Return the first whole number of each plural category of CLDR."""
+    """Return the smallest whole number of each plural category of CLDR."""
     rule = _locale(code).plural_form
     return {rule(number): number for number in reversed(range(101))}

@@ -1,4 +1,4 @@
-"""The network: torch modules whose docstrings give shapes and the paper's equations."""
+"""Torch modules of all architectures; their docstrings give shapes and the papers' equations."""
 
 from typing import overload
 
@@ -35,11 +35,11 @@ __all__ = [
 ]
 
 Trainable = RNNsearch | Transformer
-"""A translator's network that is trained here."""
+"""Networks of translators that this program trains."""
 Network = Trainable | Seq2Seq
-"""A translator's network of whatever architecture."""
+"""Networks of translators of every architecture."""
 AnyNetwork = Network | Decomposable
-"""A translator's, or a detector's."""
+"""Networks of translators and detectors."""
 
 
 @overload
@@ -49,7 +49,7 @@ def build(config: Seq2SeqConfig) -> Seq2Seq: ...
 @overload
 def build(config: DecomposableConfig) -> Decomposable: ...
 def build(config: AnyConfig) -> AnyNetwork:
-    """Return a network of these sizes, its weights not yet set."""
+    """Return a network of these sizes with uninitialised weights."""
     if isinstance(config, DecomposableConfig):
         return Decomposable(config)
     if isinstance(config, Seq2SeqConfig):

@@ -1,4 +1,4 @@
-"""The hyperbolic tangent of a network in use, where a step takes few of them and waits for each."""
+"""Hyperbolic tangent for decoding on the CPU, where a step computes few of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from attnviz.network.derivatives import derivatives_are_taken
 
 
 def tanh_(values: Tensor) -> Tensor:
-    """Put tanh(x) in the place of each x of `values`, of any shape, contiguous and without gradient, and return them.
+    """Replace each x of `values` by tanh(x) in place and return `values`, any shape, contiguous and without gradient.
 
-    On a CPU it is NumPy's, within 2 units in the last place. It takes a tenth of the time of torch's, which hands even
-    a few hundred numbers to several threads: to wake them takes longer than to compute.
+    On the CPU this is NumPy's tanh, within 2 units in the last place. It takes a tenth of the time of torch's, which
+    wakes several threads even for a few hundred numbers.
     """
     if values.device.type != "cpu" or derivatives_are_taken():
         return values.tanh_()

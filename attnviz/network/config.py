@@ -1,6 +1,8 @@
-"""The sizes and choices that define a network, stored as `config.json` beside its weights: those of an RNNsearch
-network (`ModelConfig`), of a transformer (`TransformerConfig`), of decomposable attention (`DecomposableConfig`), or of
-an imported translator (`Seq2SeqConfig`)."""
+"""Configs of the networks, stored as `config.json` beside the weights.
+
+`ModelConfig` is for RNNsearch, `TransformerConfig` for transformers, `DecomposableConfig` for decomposable attention,
+`Seq2SeqConfig` for imported recurrent translators.
+"""
 
 from __future__ import annotations
 
@@ -22,26 +24,28 @@ class ModelConfig:
     vocabulary_size: int
     """K, shared by source and target."""
     embedding_size: int = 256
-    """m."""
+    """m, the embedding size."""
     hidden_size: int = 512
     """n: of the decoder, and of each encoder direction unless the kind of attention halves it."""
     alignment_size: int = 512
-    """n', the units of the additive energy."""
+    """n', the number of units of the additive energy."""
     maxout_size: int = 256
-    """l."""
+    """l, the maxout size."""
     attention: str = "additive"
     """One of `attention_kinds.KINDS`, or a user's own, package.module:Class. With "none" every context is the last
     forward annotation."""
     readout_state: str = "previous"
-    """Which state the readout sees: "previous", s_{i-1}, as in the paper's appendix, or "current", s_i, as in Eq. 4."""
+    """State that the readout uses: "previous", s_{i-1}, as in the paper's appendix, or "current", s_i, as in Eq. 4."""
     dropout: float = 0.0
-    """Probability, in [0, 1), used in training on embeddings, annotations and readouts."""
+    """Dropout probability, in [0, 1), in training, of embeddings, annotations and readouts."""
     guidance: float | None = None
-    """Weight of the pull of attention towards word links in training, 0 for none; None where that is not known."""
+    """Weight of the guided-attention loss in training; 0 without guidance, None where unknown."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError, saying which field is wrong, unless every field is in range; AttnvizError for a kind of
-        attention that is not registered."""
+        """Raise ValueError, saying which field is wrong, unless every field is in range.
+
+        Raise AttnvizError for a kind of attention that is not registered.
+        """
         bounds.check_model(dataclasses.asdict(self))
         check_known(self.attention)
         if kind_of(self.attention).halves and self.hidden_size % 2:
@@ -58,12 +62,12 @@ class ModelConfig:
         return self.hidden_size // 2 if kind_of(self.attention).halves else self.hidden_size
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields that are known as a dictionary fit for JSON."""
+        """Return the known fields as a dictionary for JSON."""
         return {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ModelConfig:
-        """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
+        """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
         return cls(**_known(cls, fields))
 
 
@@ -74,18 +78,18 @@ class TransformerConfig:
     vocabulary_size: int
     """K, shared by source and target."""
     model_size: int = 256
-    """d: of the residual stream, hence of the embeddings."""
+    """d, the size of the residual stream and of the embeddings."""
     heads: int = 4
-    """H: d is a multiple of it."""
+    """H, the number of heads, which divides d."""
     layers: int = 3
-    """L: of the encoder, and as many of the decoder."""
+    """L, the number of encoder layers and of decoder layers."""
     feedforward_size: int = 1024
-    """f: units between the two matrices of a feed-forward block."""
+    """f, the number of hidden units of a feed-forward block."""
     dropout: float = 0.0
-    """Probability, in [0, 1), used in training on embeddings, readouts and what each block adds to the stream."""
+    """Dropout probability, in [0, 1), in training, of embeddings, readouts and the output of every block."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError, saying which field is wrong, unless every field is in range."""
+        """Raise ValueError, naming the field, unless every field is in range."""
         bounds.check_model(dataclasses.asdict(self))
         if self.model_size % self.heads:
             raise ValueError(f"model_size must be a multiple of heads, {self.heads}, not {self.model_size}")
@@ -93,52 +97,52 @@ class TransformerConfig:
             raise ValueError(f"model_size must be even, for the sines and cosines of positions, not {self.model_size}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, and which architecture they are of, as a dictionary fit for JSON."""
+        """Return the fields and the architecture as a dictionary for JSON."""
         return {"architecture": "transformer"} | dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> TransformerConfig:
-        """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
+        """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
         return cls(**_known(cls, {name: value for name, value in fields.items() if name != "architecture"}))
 
 
 @dataclass(frozen=True)
 class DecomposableConfig:
-    """Sizes of decomposable attention (Parikh et al. 2016), which says whether one sentence translates another."""
+    """Sizes of decomposable attention (Parikh et al. 2016), which detects translations."""
 
     vocabulary_size: int
     """K, shared by source and target."""
     embedding_size: int = 256
-    """m."""
+    """m, the embedding size."""
     model_size: int = 256
-    """d: of the projected embeddings, and of every layer of the networks F, G and H."""
+    """d, the size of the projected embeddings and of every layer of the networks F, G and H."""
     dropout: float = 0.0
-    """Probability, in [0, 1), used in training on the inputs of every layer of F, G and H."""
+    """Dropout probability, in [0, 1), in training, of the inputs of every layer of F, G and H."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError, saying which field is wrong, unless every field is in range."""
+        """Raise ValueError, naming the field, unless every field is in range."""
         bounds.check_model(dataclasses.asdict(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, and which architecture they are of, as a dictionary fit for JSON."""
+        """Return the fields and the architecture as a dictionary for JSON."""
         return {"architecture": "decomposable"} | dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> DecomposableConfig:
-        """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
+        """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
         return cls(**_known(cls, {name: value for name, value in fields.items() if name != "architecture"}))
 
 
 TrainableConfig = ModelConfig | TransformerConfig | DecomposableConfig
-"""Of what is trained here."""
+"""Configs of networks that this program trains."""
 AnyConfig = TrainableConfig | Seq2SeqConfig
-"""Of whatever architecture."""
+"""Configs of every architecture."""
 
 
 def read_fields(fields: dict[str, Any]) -> AnyConfig:
-    """Return the config with these fields, of the architecture they name; those that name none are of RNNsearch.
+    """Return the config of the architecture that `fields` name, RNNsearch where they name none.
 
-    Raise ValueError where the architecture, or a field of it, is unknown, missing or bad.
+    Raise ValueError where the architecture or a field is unknown, missing or invalid.
     """
     architecture = fields.get("architecture", "rnnsearch")
     bounds.one_of("architecture", architecture, bounds.ARCHITECTURES)
@@ -152,7 +156,7 @@ def read_fields(fields: dict[str, Any]) -> AnyConfig:
 
 
 def _known(cls: type[ModelConfig | TransformerConfig | DecomposableConfig], fields: dict[str, Any]) -> dict[str, Any]:
-    """Return `fields`; raise ValueError where `cls` knows one of them not, or where the vocabulary is missing."""
+    """Return `fields`; raise ValueError where `cls` lacks one of them or the vocabulary size is missing."""
     known = {field.name for field in dataclasses.fields(cls)}
     unknown = sorted(set(fields) - known)
     if unknown:

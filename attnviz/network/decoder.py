@@ -1,6 +1,6 @@
-"""The decoder: attention, GRU and maxout readout, over a whole given target at once (training).
+"""The decoder in training: attention, GRU and maxout readout, over a whole target at once.
 
-`StepDecoder` in `stepping` computes the same equations one step at a time (use).
+`StepDecoder` in `stepping` computes the same equations step by step for decoding.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Decoder(nn.Module):
         return torch.tanh(self.initial(annotations[:, 0, self.config.encoder_size :]))
 
     def forward(self, annotations: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the readouts t_i (B, Ty, l) and the alignment (B, Ty, Tx) with the target's words given.
+        """Return the readouts t_i (B, Ty, l) and the alignment (B, Ty, Tx) under teacher forcing.
 
-        `annotations` (B, Tx, 2n), `lengths` (B,) source pieces per row, `previous` (B, Ty): ids of y_{i-1}.
+        `annotations` (B, Tx, 2n), `lengths` (B,): source pieces of each row, `previous` (B, Ty): ids of y_{i-1}.
         """
         m = self.config.embedding_size
         annotations = self.dropout(annotations)

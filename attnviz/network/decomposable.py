@@ -1,7 +1,7 @@
 """Decomposable attention (Parikh et al. 2016) between an English and a French sentence: attend, compare, aggregate.
 
-Every piece is a vector that knows nothing of its place: two sentences are two bags, and whoever reorders one changes
-nothing. Whatever is computed on the way is returned, so that it can be recorded.
+Pieces carry no positions: both sentences are bags of vectors, and reordering a sentence changes nothing. Every
+intermediate number is returned, so that it can be recorded.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from attnviz.network.config import DecomposableConfig
 
 PADDING = 0
-"""The id that fills up the rows of a batch: `text.PAD`, which no room of this floor can know."""
+"""Padding id, equal to `text.PAD`, which this layer may not import."""
 
 
 class Judged(NamedTuple):
-    """What became of B sentence pairs; what stands at padded positions has no meaning, but weighs nothing."""
+    """Every intermediate number for B sentence pairs; padded positions are undefined and have weight 0."""
 
     source_embeddings: Tensor
     """E x_i, (B, Tx, m)."""
@@ -35,13 +35,13 @@ class Judged(NamedTuple):
     energies: Tensor
     """e_ij = F(a_i) . F(b_j), (B, Tx, Ty)."""
     source_alignment: Tensor
-    """softmax over j of e_ij, (B, Tx, Ty), rows sum to 1."""
+    """Softmax of e_ij over j, (B, Tx, Ty); rows sum to 1."""
     target_alignment: Tensor
-    """softmax over i of e_ij, (B, Ty, Tx), rows sum to 1."""
+    """Softmax of e_ij over i, (B, Ty, Tx); rows sum to 1."""
     source_aligned: Tensor
-    """beta_i, the target as piece i sees it, (B, Tx, d)."""
+    """beta_i, weighted sum of the target for source piece i, (B, Tx, d)."""
     target_aligned: Tensor
-    """alpha_j, the source as piece j sees it, (B, Ty, d)."""
+    """alpha_j, weighted sum of the source for target piece j, (B, Ty, d)."""
     source_comparisons: Tensor
     """v_1,i = G([a_i ; beta_i]), (B, Tx, d)."""
     target_comparisons: Tensor
@@ -53,7 +53,7 @@ class Judged(NamedTuple):
     hidden: Tensor
     """max(0, W [v_1 ; v_2] + c), the first layer of H, (B, d)."""
     logits: Tensor
-    """H([v_1 ; v_2]), (B, 2): of "no translation" and of "translation"."""
+    """H([v_1 ; v_2]), (B, 2): logits of "no translation" and "translation"."""
 
 
 class FeedForward(nn.Module):
@@ -66,14 +66,17 @@ class FeedForward(nn.Module):
         self.outer = nn.Linear(config.model_size, config.model_size)
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Return what the two layers make of each vector, (..., d)."""
+        """Apply both layers to each vector: (..., inputs) to (..., d)."""
         inner = torch.relu(self.inner(self.dropout(vectors)))
         return torch.relu(self.outer(self.dropout(inner)))
 
 
 class Decomposable(nn.Module):
-    """The whole network. The paper's two sentences are of one language and share one projection; here each language has
-    its own (P_a, P_b), while the embeddings E and the three networks F, G and H serve both."""
+    """The whole network, with one projection for each language.
+
+    In the paper both sentences are of one language and share a projection. Here P_a and P_b differ, while the
+    embeddings E and the networks F, G and H serve both languages.
+    """
 
     def __init__(self, config: DecomposableConfig) -> None:
         super().__init__()
@@ -89,8 +92,10 @@ class Decomposable(nn.Module):
         self.output = nn.Linear(d, 2)
 
     def forward(self, source: Tensor, target: Tensor) -> Judged:
-        """Judge B pairs, `source` ids (B, Tx) and `target` ids (B, Ty), PADDING where a row is over; every row has at
-        least one piece on either side."""
+        """Compute B pairs: `source` ids (B, Tx) and `target` ids (B, Ty), padded with PADDING.
+
+        Every row has at least one piece on each side.
+        """
         source_kept, target_kept = source != PADDING, target != PADDING
         embedded = self.embedding(source), self.embedding(target)
         a, b = self.source_projection(embedded[0]), self.target_projection(embedded[1])
@@ -100,7 +105,7 @@ class Decomposable(nn.Module):
         backward = torch.softmax(energies.transpose(1, 2).masked_fill(~source_kept[:, None, :], float("-inf")), -1)
         beta, alpha = forward.to(b.dtype) @ b, backward.to(a.dtype) @ a
         compared = self.compare(torch.cat([a, beta], -1)), self.compare(torch.cat([b, alpha], -1))
-        # Sums of up to hundreds of vectors: in half precision the last ones would be lost.
+        # Sums of up to hundreds of vectors: bfloat16 would lose the last summands.
         sums = [(v.float() if v.dtype == torch.bfloat16 else v) for v in compared]
         v_1, v_2 = ((v * kept[..., None]).sum(1) for v, kept in zip(sums, (source_kept, target_kept), strict=True))
         hidden = torch.relu(self.aggregate(self.dropout(torch.cat([v_1, v_2], -1))))
@@ -111,10 +116,10 @@ class Decomposable(nn.Module):
 
     @torch.no_grad()
     def initialise(self, generator: torch.Generator | None = None) -> None:
-        """Set all weights afresh: E is N(0, 1/4), matrices Glorot-uniform, biases 0.
+        """Initialise all weights: E is N(0, 1/4), matrices are Glorot-uniform, biases 0.
 
-        Both projections begin as one, so that a piece which both languages have in common, a name's or a number's,
-        finds itself from the start; and G begins by looking at the difference of what it compares.
+        Both projections start equal, so that pieces which both languages share, such as names and numbers, match from
+        the start. G starts as a function of the difference of the vectors that it compares.
         """
         for parameter in self.parameters():
             if parameter is self.embedding.weight:

@@ -1,4 +1,4 @@
-"""Taking derivatives through a network in use, which otherwise computes in ways that torch has no derivatives of."""
+"""Switch a decoding network to operations that torch can differentiate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TAKEN: ContextVar[bool] = ContextVar("derivatives are taken", default=False)
 
 @contextmanager
 def taking_derivatives() -> Iterator[None]:
-    """Have a network in use compute by torch's own operations within, in this thread."""
+    """Make decoding networks use torch's own operations within the context, in this thread."""
     before = _TAKEN.set(True)
     try:
         yield
@@ -20,5 +20,5 @@ def taking_derivatives() -> Iterator[None]:
 
 
 def derivatives_are_taken() -> bool:
-    """Return whether derivatives are taken, in this thread."""
+    """Return whether `taking_derivatives` is active in this thread."""
     return _TAKEN.get()

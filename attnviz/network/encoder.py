@@ -17,8 +17,8 @@ from attnviz.network.recurrence import GRUSequence
 class Encoder(nn.Module):
     """h_j = [forward h_j ; backward h_j] (Bahdanau, Cho & Bengio 2014, section 3.2).
 
-    `gru` is a plain torch.nn.GRU that holds the weights; `forward` computes both directions at once, the backward one
-    on sentences reversed within their own length, so that padding stands last for both and never enters a state.
+    `gru` is a torch.nn.GRU that holds the weights; `forward` computes both directions at once. The backward direction
+    reads sentences reversed within their own length, so that padding comes last for both and never enters a state.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -31,7 +31,7 @@ class Encoder(nn.Module):
     def forward(self, source: Tensor, lengths: Tensor) -> Tensor:
         """Return the annotations (B, Tx, 2n) of `source` ids (B, Tx), of which row b has `lengths[b]` pieces.
 
-        What stands at padded positions has no meaning; the attention masks it.
+        Padded positions are undefined; the attention masks them.
         """
         return self.annotate(self.dropout(self.embedding(source)), lengths)
 
@@ -55,21 +55,21 @@ class Encoder(nn.Module):
 
 
 class PreparedEncoder:
-    """A network's encoder with its weights laid out for use.
+    """An encoder with its weights laid out for inference, safe to share between threads.
 
-    It computes what `Encoder.forward` computes, keeps nothing for a backward pass, and serves many threads. Of a piece
-    that occurs often, the inputs of the gates are computed once; of a batch, each step computes the rows up to the last
-    sentence that is still going on, which is least where longer sentences stand first.
+    It computes what `Encoder.forward` computes, without a backward pass. The gate inputs of a repeated piece are
+    computed once. At each step only rows up to the last unfinished sentence are computed, which is fastest where longer
+    sentences come first.
     """
 
     def __init__(self, encoder: Encoder) -> None:
-        """Lay the weights out; the encoder's weights must not change afterwards."""
+        """Lay out the weights, which must not change afterwards."""
         with torch.no_grad():
             self.embedding = encoder.embedding.weight
             self.size = encoder.hidden_size
             self.inputs = [FixedProduct(weight, bias) for weight, _, bias, _ in encoder.gru.all_weights]
             self.recurrents = [FixedProduct(weight, bias) for _, weight, _, bias in encoder.gru.all_weights]
-            """Those of each direction, (R, m) and (R, n) to (R, 3n)."""
+            """Input and recurrent products of each direction, (R, m) and (R, n) to (R, 3n)."""
 
     def __call__(self, source: Tensor, lengths: Tensor) -> Tensor:
         """Return the annotations (B, Tx, 2n), as `Encoder.forward` does."""
@@ -95,9 +95,9 @@ class PreparedEncoder:
 
 
 def _distinct(source: Tensor) -> tuple[Tensor, Tensor]:
-    """Return distinct ids (U,) and the place of each of the ids (B, Tx) among them.
+    """Return the distinct ids (U,), and for each of the ids (B, Tx) its index among them.
 
-    A device that would have to be waited for takes them as they come.
+    On a GPU, return all ids, since counting distinct ones would synchronise.
     """
     if source.device.type == "cpu":
         found: tuple[Tensor, Tensor] = source.unique(return_inverse=True)
@@ -106,9 +106,9 @@ def _distinct(source: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _going_on(lengths: Tensor, size: int) -> list[int]:
-    """Return the number of rows of a batch, at each of `size` places, up to the last sentence that has it.
+    """Return, for each of `size` positions, how many rows a step computes: up to the last unfinished sentence.
 
-    A device that would have to be waited for computes all rows.
+    On a GPU, return all rows, since reading the lengths would synchronise.
     """
     if lengths.device.type != "cpu":
         return [len(lengths)] * size
@@ -119,6 +119,6 @@ def _going_on(lengths: Tensor, size: int) -> list[int]:
 
 
 def reversal(lengths: Tensor, size: int) -> Tensor:
-    """Return indices (B, size) that reverse each row's first `lengths[b]` places and leave the rest."""
+    """Return indices (B, size) that reverse the first `lengths[b]` positions of each row and keep the rest."""
     positions = torch.arange(size, device=lengths.device).expand(len(lengths), -1)
     return torch.where(positions < lengths[:, None], lengths[:, None] - 1 - positions, positions)

@@ -1,4 +1,4 @@
-"""The output layer in use: the probabilities of all pieces after many readouts, or the likeliest piece of each."""
+"""The output layer for decoding: probabilities of all pieces, or the likeliest piece of each readout."""
 
 from __future__ import annotations
 
@@ -7,44 +7,56 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from attnviz.network.machine import choose_precision
 from attnviz.network.products import FixedProduct
 
 _MANY = 8
-"""Readouts from which on it pays to compute coarse logits first."""
+"""Number of readouts from which computing coarse logits first pays off."""
 _FEW = 16
-"""Pieces per readout, on average, up to which exact logits of single ones pay."""
+"""Average number of candidate pieces of a readout up to which exact logits of single pieces pay off."""
 _ROUNDING = 2**-8
-"""Most by which a number is off that is rounded to bfloat16, as a share of it."""
+"""Largest relative error of rounding to bfloat16."""
 
 
 class OutputLayer:
-    """W_o t + b_o of a network in use; its weights must not change afterwards."""
+    """W_o t + b_o for decoding; the weights must not change afterwards."""
 
     def __init__(self, layer: nn.Linear) -> None:
-        """Lay the matrix out."""
+        """Lay out the matrix."""
         self.weight, self.bias = layer.weight.detach(), layer.bias.detach()
-        """(K, l) and (K,)."""
+        """W_o, (K, l), and b_o, (K,)."""
         self.logits = FixedProduct(self.weight, self.bias)
         """W_o t + b_o: (R, l) to (R, K)."""
-        self.coarse = self.weight.bfloat16() if _sifts(self.weight) else None
-        # A weight, a readout and their sum are rounded to bfloat16, what is summed to float32; and by Cauchy-Schwarz
-        # the sum of |w_i t_i| is at most |w||t|.
+        self.coarse: Tensor | None = None
+        """The weight in bfloat16, by which pieces are sifted; None where that would be slower."""
+        self.set_precision("auto")
+        # Weights, readouts and results are rounded to bfloat16, summands to float32. By Cauchy-Schwarz the sum of
+        # |w_i t_i| is at most |w||t|.
         share = (1 + _ROUNDING) ** 3 * (1 + 2**-23 * self.weight.shape[1]) - 1
         self.off = share * self.weight.norm(dim=1).max()
-        """Most by which a coarse logit differs from the exact one, as a multiple of |t|."""
+        """Largest difference of a coarse logit from the exact one, as a multiple of |t|."""
+
+    def set_precision(self, wanted: str) -> None:
+        """Sift pieces in bfloat16 or not: "bf16", "fp32", or "auto" for what is faster here."""
+        on_cpu = self.weight.device.type == "cpu"
+        coarse = on_cpu and choose_precision(wanted, self.weight.device) == "bf16"
+        self.coarse = self.weight.bfloat16() if coarse else None
 
     def log_probabilities(self, readouts: Tensor) -> Tensor:
         """Return log p(y_i), at most 0: (R, l) to (R, K)."""
         return torch.log_softmax(self.logits(readouts), -1)
 
     def likeliest(self, readouts: Tensor, first: int) -> list[int]:
-        """Return the likeliest piece after each of the `readouts` (R, l), among those with ids from `first` on."""
+        """Return the id of the likeliest piece for each of the `readouts` (R, l), among ids from `first` on."""
         sifted = self._sifted(readouts, first) if len(readouts) >= _MANY else None
         return largest_logit(self.logits(readouts), first) if sifted is None else sifted
 
     def _sifted(self, readouts: Tensor, first: int) -> list[int] | None:
-        """Return what `likeliest` does, computing in float32 only the logits of pieces that may be the likeliest: those
-        whose coarse logit is no further from the largest than both may be off. None where that does not pay."""
+        """Return what `likeliest` does, with exact float32 logits only for pieces that may be the likeliest.
+
+        These are the pieces whose coarse logit is within the error bound of the largest. Return None where that does
+        not pay off.
+        """
         if self.coarse is None:
             return None
         coarse = linear(readouts.bfloat16(), self.coarse).float().add_(self.bias).numpy()[:, first:]
@@ -54,7 +66,7 @@ class OutputLayer:
         if not np.isfinite(least).all() or len(rows) > _FEW * len(readouts):
             return None
         pieces += first
-        # NumPy's, which wakes no threads for a few products.
+        # torch would wake its threads for a few products; NumPy does not.
         logits = np.einsum("ri,ri->r", readouts.numpy()[rows], self.weight.numpy()[pieces]) + self.bias.numpy()[pieces]
         best_first = np.lexsort((-logits, rows))
         found: list[int] = pieces[best_first][np.unique(rows, return_index=True)[1]].tolist()
@@ -62,14 +74,8 @@ class OutputLayer:
 
 
 def largest_logit(logits: Tensor, first: int) -> list[int]:
-    """Return the column of the largest in each row of `logits` (R, K), among those from `first` on."""
+    """Return the column of the largest of each row of `logits` (R, K), among columns from `first` on."""
     allowed = logits[:, first:]
-    # NumPy looks for the largest of float32 numbers ten times as fast as torch does.
+    # NumPy's argmax of float32 is ten times as fast as torch's on the CPU.
     found: list[int] = ((allowed.numpy() if allowed.device.type == "cpu" else allowed).argmax(1) + first).tolist()
     return found
-
-
-def _sifts(weight: Tensor) -> bool:
-    """Return whether a product with `weight` is much cheaper in bfloat16, as on processors with instructions for it."""
-    able = torch.cpu.get_capabilities()
-    return weight.device.type == "cpu" and bool(able.get("avx512_bf16") or able.get("amx_bf16"))

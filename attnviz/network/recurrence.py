@@ -1,15 +1,15 @@
-"""Whole-sequence recurrences with hand-written gradients, for training.
+"""Recurrences over whole sequences with hand-written gradients, for training.
 
 PyTorch's autograd would record a dozen operations at every time step and multiply out each weight's gradient once per
-step. The two functions here keep what the backward pass needs in buffers over all steps, so that every weight
-gradient is one large matrix product. Both compute torch.nn.GRU's equations (which differ from the paper's in
-the roles of z and 1 - z and in where the reset gate acts):
+step. These two functions store what the backward pass needs for all steps, so that every weight gradient is one large
+matrix product. Both compute torch.nn.GRU's equations, which differ from the paper's in the roles of z and 1 - z and in
+where the reset gate acts:
 
     r = sigmoid(x_r + U_r s + b_r),  z = sigmoid(x_z + U_z s + b_z)
     candidate = tanh(x_n + r * (U_n s + b_n)),  s' = (1 - z) * candidate + z * s
 
-Matrix products run in the autocast type where autocast is on; states and gradients of states stay in float32 (or
-float64, for tests).
+Matrix products use the autocast type where autocast is on; states and their gradients stay in float32 (float64 in
+tests).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from torch.autograd.function import once_differentiable
 
 
 def _product_dtype(weight: Tensor) -> torch.dtype:
-    """Return the type of matrix products: autocast's where it is on, else the weight's own."""
+    """Return the type of matrix products: autocast's where it is on, else that of `weight`."""
     kind = weight.device.type
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
 
 
 def gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents: Tensor) -> Tensor:
-    """Return what d loss / d s_i is multiplied with, unit by unit, on its way back into step i: (T, ..., 4n).
+    """Return the factors that turn d loss / d s_i into the gradients of step i, unit by unit, (T, ..., 4n).
 
-    The four blocks lead to the pre-activations of the candidate, of r and of z, and to U_n s + b_n. They are known for
-    all steps before the walk back begins, so that a step of it is one product with all four. `states` (T, ..., n) are
-    those before each step, `gates` (T, ..., 2n) r and z side by side, `recurrents` (T, ..., n) U_n s + b_n. The first
-    three blocks are the gradient of the input half, the last three that of the recurrent half.
+    The four blocks lead to the pre-activations of the candidate, of r and of z, and to U_n s + b_n. They are computed
+    for all steps before the backward loop, so that a step of it is one product with all four. `states` (T, ..., n) are
+    those before each step, `gates` (T, ..., 2n) are r and z, `recurrents` (T, ..., n) are U_n s + b_n. The first three
+    blocks are the gradient of the input half, the last three that of the recurrent half.
     """
     n = candidates.shape[-1]
     reset, update = gates[..., :n], gates[..., n:]
@@ -46,7 +46,7 @@ def gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents: 
 
 
 def gru_step(inputs: Tensor, recurrent: Tensor, before: Tensor) -> Tensor:
-    """Return the states (R, n) after `before`, given both halves of the gates, biases included, (R, 3n) each."""
+    """Return the states (R, n) after `before`, given both halves of the gates with biases, (R, 3n) each."""
     n = before.shape[-1]
     reset, update = torch.sigmoid(inputs[:, : 2 * n] + recurrent[:, : 2 * n]).split(n, dim=-1)
     candidate = torch.addcmul(inputs[:, 2 * n :], reset, recurrent[:, 2 * n :]).tanh_()
@@ -54,20 +54,20 @@ def gru_step(inputs: Tensor, recurrent: Tensor, before: Tensor) -> Tensor:
 
 
 def _input_gradient(flow: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return the input half of `flow` (..., 4n) in torch's order of gates: r, z, candidate, (..., 3n)."""
+    """Return the input half of `flow` (..., 4n) in torch's gate order r, z, candidate: (..., 3n)."""
     n = flow.shape[-1] // 4
     return torch.cat([flow[..., n : 3 * n], flow[..., :n]], dim=-1).to(dtype)
 
 
 class GRUSequence(torch.autograd.Function):
-    """Run D independent GRUs (the directions of an encoder, or one decoder) over T steps of a batch of B."""
+    """D independent GRUs (directions of an encoder, or one decoder) over T steps of a batch of B."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, initial: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         """Return the states (T, D, B, n).
 
-        `inputs` (T, D, B, 3n): the input half of the gates (r, z, candidate), biases included; `initial` (D, B, n);
-        `weight` (D, 3n, n) and `bias` (D, 3n): the recurrent half, as in torch.nn.GRU.
+        `inputs` (T, D, B, 3n): the input half of the gates (r, z, candidate) with biases; `initial` (D, B, n); `weight`
+        (D, 3n, n) and `bias` (D, 3n): the recurrent half, as in torch.nn.GRU.
         """
         steps, directions, batch, _ = inputs.shape
         n = initial.shape[-1]
@@ -93,7 +93,7 @@ class GRUSequence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the gradients of `inputs`, `initial`, `weight` and `bias`, given that of the states (T, D, B, n)."""
+        """Return the gradients of `inputs`, `initial`, `weight` and `bias` from that of the states (T, D, B, n)."""
         states, gates, candidates, hidden, weight = ctx.saved_tensors
         steps, directions, batch, n = candidates.shape
         with torch.autocast(weight.device.type, enabled=False):
@@ -114,7 +114,7 @@ class GRUSequence(torch.autograd.Function):
 
 
 class AttentiveGRUSequence(torch.autograd.Function):
-    """The decoder's recurrence with attention at every step, given the previous words (teacher forcing)."""
+    """The decoder's recurrence with attention at every step, under teacher forcing."""
 
     @staticmethod
     def forward(
@@ -132,10 +132,10 @@ class AttentiveGRUSequence(torch.autograd.Function):
         """Return the states (Ty, B, n) and the alignment (Ty, B, Tx).
 
         `inputs` (Ty, B, 3n): the previous word's half of the gates; `initial` (B, n): s_0; `keys` (B, Tx, n'): U_a h_j,
-        or P h_j with n' = n where `query` is None (dot-product attention); `values` (B, Tx, 3n): the
-        annotations already multiplied by the context's columns of the gates, so that a step only takes a weighted sum
-        of rows; `mask` (B, Tx): 0 for a piece and -inf for padding; `weight` (3n, n), `bias` (3n,): the recurrent half;
-        `query` W_a (n', n) and `score` v_a (n',).
+        or P h_j with n' = n where `query` is None (*general* attention); `values` (B, Tx, 3n): the annotations times
+        the context's columns of the gates, so that a step only takes a weighted sum of rows; `mask` (B, Tx): 0 for a
+        piece and -inf for padding; `weight` (3n, n), `bias` (3n,): the recurrent half; `query` W_a (n', n) and `score`
+        v_a (n',).
         """
         steps, batch, _ = inputs.shape
         n, length = initial.shape[-1], keys.shape[1]
@@ -177,14 +177,14 @@ class AttentiveGRUSequence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_alignment: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of all inputs but `mask`, from those of states (Ty, B, n) and alignment (Ty, B, Tx)."""
+        """Return the gradients of all inputs except `mask`, from those of states (Ty, B, n), alignment (Ty, B, Tx)."""
         states, gates, candidates, recurrents, alignment, units, keys, values, stacked, vector = ctx.saved_tensors
         steps, batch, n = candidates.shape
         dtype = ctx.product_dtype
         with torch.autocast(stacked.device.type, enabled=False):
             matrix = stacked.to(dtype)
             factors = gate_factors(states[:-1], gates, candidates, recurrents).unflatten(-1, (4, n))
-            # The context's share in the order of the factors: candidate, r, z.
+            # The context's columns in the order of the factors: candidate, r, z.
             values = values.roll(n, -1)
             flow = torch.empty(steps, batch, 4 * n + stacked.shape[0] - 3 * n, dtype=dtype, device=keys.device)
             grad_energies = torch.empty_like(alignment)
@@ -201,7 +201,7 @@ class AttentiveGRUSequence(torch.autograd.Function):
                 )
                 low = energy.to(dtype)
                 if ctx.additive:
-                    # d tanh = 1 - tanh^2, and the energies' gradients sum to zero over j, so only the square stays.
+                    # d tanh = 1 - tanh^2. The gradients of the energies sum to 0 over j, so the 1 cancels.
                     slopes = units[i].square()
                     curvature.addcmul_(slopes, low[..., None])
                     torch.mul(torch.bmm(low[:, None], slopes)[:, 0], -vector, out=flow[i, :, 4 * n :])

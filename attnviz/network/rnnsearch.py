@@ -1,4 +1,4 @@
-"""The whole network: encoder and decoder."""
+"""RNNsearch: encoder and decoder together."""
 
 from __future__ import annotations
 
@@ -21,22 +21,24 @@ class RNNsearch(nn.Module):
 
     @property
     def output(self) -> nn.Linear:
-        """W_o and b_o, which make readouts (..., l) into the logits of all pieces (..., K)."""
+        """W_o and b_o, which turn readouts (..., l) into the logits of all pieces (..., K)."""
         return self.decoder.output
 
     @property
     def attends(self) -> bool:
-        """Whether the decoder chooses where to look at each step."""
+        """Whether the decoder has attention."""
         return self.decoder.attention.attends
 
     @property
     def attends_once(self) -> bool:
-        """Whether a step has one look at the source, which can be changed and has a posterior after the word."""
+        """Whether each step has one attention distribution, open to interventions and with a posterior."""
         return self.attends
 
     def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """Return readouts t_i (B, Ty, l) and alignment (B, Ty, Tx), given source ids (B, Tx) with their lengths (B,)
-        and the ids of the previous target words (B, Ty)."""
+        """Return readouts t_i (B, Ty, l) and alignment (B, Ty, Tx) under teacher forcing.
+
+        `source` ids (B, Tx), `lengths` (B,), `previous` (B, Ty): ids of y_{i-1}.
+        """
         readouts: tuple[Tensor, Tensor] = self.decoder(self.encoder(source, lengths), lengths, previous)
         return readouts
 
@@ -47,8 +49,11 @@ class RNNsearch(nn.Module):
 
     @torch.no_grad()
     def initialise(self, generator: torch.Generator | None = None) -> None:
-        """Set all weights afresh: recurrent matrices orthogonal, other matrices Glorot-uniform, embeddings
-        N(0, 1/sqrt(m)) and biases 0 (the paper's B.1 in spirit; Glorot's scale suits these smaller sizes)."""
+        """Initialise all weights.
+
+        Recurrent matrices are orthogonal, other matrices Glorot-uniform, embeddings N(0, 1/sqrt(m)), biases 0. This
+        follows the paper's B.1, except that Glorot's scale suits smaller sizes.
+        """
         for name, parameter in self.named_parameters():
             if "weight_hh" in name:
                 for block in parameter.chunk(3):

@@ -38,7 +38,7 @@ class Unrolled(NamedTuple):
 
 
 class Scorer(nn.Module):
-    """What every kind of attention offers."""
+    """Interface of every kind of attention."""
 
     attends = True
     """Whether the energies are computed from query and keys, so that the decoder chooses where to look."""
@@ -48,27 +48,27 @@ class Scorer(nn.Module):
     def __init__(self, context_size: int) -> None:
         super().__init__()
         self.context_size = context_size
-        """Length of a context: contexts are sums of the annotations' first `context_size` units."""
+        """Length of a context vector: a weighted sum of the annotations' first `context_size` units."""
 
     @property
     def query_weight(self) -> Tensor | None:
-        """W_a, (n', n), or None where the query is no product of the state."""
+        """W_a, (n', n); None where the query is not a product of the state."""
         return None
 
     @property
     def score_vector(self) -> Tensor | None:
-        """v_a, (n',), or None where no vector weighs the units of an energy."""
+        """v_a, (n',); None for kinds without such a vector."""
         return None
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """Return what an energy needs of each h_j, once per sentence: (B, Tx, 2n) to (B, Tx, n')."""
+        """Return the keys, once per sentence: (B, Tx, 2n) to (B, Tx, n')."""
         raise NotImplementedError
 
     def queries(self, states: Tensor, products: Tensor) -> Tensor:
-        """Return what an energy needs of each s_{i-1}: (..., n) to (..., n').
+        """Return the queries of the states s_{i-1}: (..., n) to (..., n').
 
-        `products` (..., n') are the states times `query_weight`, which the caller computes together with the other
-        products of a state; (..., 0) where there is no such matrix.
+        `products` (..., n') are the states times `query_weight`, which the caller computes together with other products
+        of the states; (..., 0) for kinds without that matrix.
         """
         raise NotImplementedError
 
@@ -78,8 +78,10 @@ class Scorer(nn.Module):
         return None
 
     def features(self, before: Tensor) -> Tensor:
-        """Return f_ij, what an energy sees of the weights of the step `before` (0 before the first): (..., Tx) to
-        (..., Tx, r). It is asked for where `reads_before`."""
+        """Return f_ij, what an energy sees of the weights of the step `before`: (..., Tx) to (..., Tx, r).
+
+        They are 0 before the first step. It is called where `reads_before`.
+        """
         raise NotImplementedError
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
@@ -87,18 +89,20 @@ class Scorer(nn.Module):
         raise NotImplementedError
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
-        """Return (B, size): 0 where attention may fall and -inf elsewhere; `lengths` (B,) counts each sentence's
-        pieces, and padding is always -inf."""
+        """Return the mask, (B, size): 0 where attention is allowed and -inf elsewhere.
+
+        `lengths` (B,) counts each sentence's pieces; padding is always -inf.
+        """
         positions = torch.arange(size, device=lengths.device)
         return _mask(positions < lengths[:, None])
 
     def unroll(
         self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
     ) -> Unrolled:
-        """Run the decoder over a target whose words are given (teacher forcing).
+        """Run the decoder over a whole target under teacher forcing.
 
-        `inputs` (Ty, B, 3n): the previous words' half of the gates; `initial` (B, n): s_0; `annotations` (B, Tx, 2n)
-        of `lengths` (B,) pieces; `columns` (3n, context size): those of the gates' input matrix that see the context.
+        `inputs` (Ty, B, 3n): the previous words' half of the gates; `initial` (B, n): s_0; `annotations` (B, Tx, 2n) of
+        `lengths` (B,) pieces; `columns` (3n, context size): the context's columns of the gates' input matrix.
         """
         mask, weight = self.mask(lengths, annotations.shape[1]).to(initial.dtype), self.query_weight
         keys, seen = self.keys(annotations), annotations[..., : self.context_size]
@@ -163,12 +167,12 @@ class AdditiveScorer(FusedScorer):
         return self.score
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """U_a h_j: (B, Tx, 2n) to (B, Tx, n')."""
+        """Return U_a h_j: (B, Tx, 2n) to (B, Tx, n')."""
         keys: Tensor = self.key(annotations)
         return keys
 
     def queries(self, states: Tensor, products: Tensor) -> Tensor:
-        """W_a s_{i-1}: return `products`, (..., n')."""
+        """Return W_a s_{i-1}, which is `products`, (..., n')."""
         return products
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
@@ -196,14 +200,16 @@ class GeneralScorer(ProductScorer):
         self.key = nn.Linear(2 * config.encoder_size, config.hidden_size, bias=False)
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """P h_j: (B, Tx, 2n) to (B, Tx, n)."""
+        """Return P h_j: (B, Tx, 2n) to (B, Tx, n)."""
         keys: Tensor = self.key(annotations)
         return keys
 
 
 class DotScorer(ProductScorer):
-    """e_ij = s_{i-1} . h_j (Luong, Pham & Manning 2015, *dot*): no weights, for each direction of the encoder has n / 2
-    units, so that an annotation is as long as a state."""
+    """e_ij = s_{i-1} . h_j (Luong, Pham & Manning 2015, *dot*).
+
+    There are no weights: each direction of the encoder has n / 2 units, so that an annotation is as long as a state.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(2 * config.encoder_size)
@@ -214,8 +220,10 @@ class DotScorer(ProductScorer):
 
 
 class LocationScorer(ProductScorer):
-    """e_ij = s_{i-1} . w_j, with a learned w_j for each place j (Luong, Pham & Manning 2015, *location*): what stands
-    there is not seen. There are `alignment_size` places; to what stands behind the last, nothing is attended."""
+    """e_ij = s_{i-1} . w_j, with a learned w_j for each place j (Luong, Pham & Manning 2015, *location*).
+
+    What stands there is not seen. There are `alignment_size` places; pieces behind the last get no attention.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(2 * config.encoder_size)
@@ -266,8 +274,8 @@ class LocationAwareScorer(AdditiveScorer):
 class FixedContext(Scorer):
     """No attention: every context is the last forward annotation, as in the paper's RNNencdec baseline.
 
-    It is written as an alignment that is 1 at the last source piece, so that the interface holds: keys and queries
-    are empty, the energies 0, and the mask leaves the last piece alone open.
+    Implemented as an alignment that is 1 at the last source piece: keys and queries are empty, energies are 0, and the
+    mask allows the last piece only.
     """
 
     attends = False
@@ -288,16 +296,15 @@ class FixedContext(Scorer):
         return keys.new_zeros(torch.broadcast_shapes(queries.shape[:-1], keys.shape[:-2]) + keys.shape[-2:-1])
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
-        """Return (B, size): 0 at each sentence's last piece and -inf elsewhere; `lengths` (B,)."""
+        """Return the mask, (B, size): 0 at each sentence's last piece and -inf elsewhere; `lengths` (B,)."""
         return _mask(torch.arange(size, device=lengths.device) == lengths[:, None] - 1)
 
     def unroll(
         self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
     ) -> Unrolled:
-        """Run the decoder over a given target, as `Scorer.unroll` and with its shapes, but for `columns` (3n, n).
+        """Run the decoder over a whole target, as `Scorer.unroll` does, with `columns` (3n, n).
 
-        The context is the same at every step, so that its product with the gates is computed once and nothing is left
-        to attend to.
+        The context is the same at every step, so that its product with the gates is computed once.
         """
         last = (lengths - 1)[:, None, None].expand(-1, 1, self.context_size)
         context = annotations[..., : self.context_size].gather(1, last).transpose(0, 1)
@@ -318,5 +325,5 @@ def scorer_class(attention: str) -> Callable[[ModelConfig], Scorer]:
 
 
 def _mask(open_: Tensor) -> Tensor:
-    """Return 0 where `open_`, a tensor of truth values, holds and -inf elsewhere, in its shape."""
+    """Return 0 where the boolean tensor `open_` holds and -inf elsewhere, in its shape."""
     return torch.zeros(open_.shape, device=open_.device).masked_fill_(~open_, float("-inf"))

@@ -1,6 +1,6 @@
-"""The seam between networks and searches: what a decoder, prepared for stepping, offers to a search over its words.
+"""Protocols between networks and searches: what a decoder offers to greedy and beam search.
 
-`stepping` has that of RNNsearch and `transformer_stepping` that of the transformer.
+`stepping` implements them for RNNsearch, `transformer_stepping` for transformers, `seq2seq_stepping` for imports.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from attnviz.network.seq2seq_config import Seq2SeqConfig
 
 
 class SourceMemory(Protocol):
-    """What the decoder reads of S encoded sentences."""
+    """The encoder's output for S sentences, as the decoder reads it."""
 
     @property
     def annotations(self) -> Tensor:
-        """What the encoder made of each piece, (S, Tx, .)."""
+        """The annotations, (S, Tx, .)."""
 
     def select(self, rows: list[int]) -> Self:
         """Return the memory of the sentences `rows`."""
 
 
 class HypothesisState(Protocol):
-    """What the steps so far leave to the next, for k hypotheses of each of S sentences."""
+    """Decoder state between steps, for k hypotheses of each of S sentences."""
 
     def select(self, sentences: list[int], hypotheses: list[list[int]]) -> Self:
         """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
 
 
 class ComputedStep(Protocol):
-    """What a step computed, for k hypotheses of S sentences."""
+    """Numbers of one step, for k hypotheses of S sentences."""
 
     @property
     def readout(self) -> Tensor:
-        """What the words are scored with, (S, k, .)."""
+        """t_i, from which the logits are computed, (S, k, .)."""
 
 
 MemoryT = TypeVar("MemoryT", bound=SourceMemory)
@@ -49,13 +49,13 @@ MemoryT_contra = TypeVar("MemoryT_contra", bound=SourceMemory, contravariant=Tru
 
 
 class Stepping(Protocol[MemoryT_contra, StateT, StepT_co]):
-    """A decoder that a search leads from word to word."""
+    """A decoder that a search runs step by step."""
 
     output: OutputLayer
 
     @property
     def config(self) -> ModelConfig | TransformerConfig | Seq2SeqConfig:
-        """The network's."""
+        """Config of the network."""
 
     def start(self, memory: MemoryT_contra) -> StateT:
         """Return the state before the first step, one hypothesis for each sentence."""
@@ -67,5 +67,7 @@ class Stepping(Protocol[MemoryT_contra, StateT, StepT_co]):
         previous: Tensor,
         intervention: Callable[[Tensor], Tensor] | None = None,
     ) -> tuple[StepT_co, StateT]:
-        """Return step i and its state, given the state before it and the ids `previous` (S, k) of y_{i-1}; an
-        `intervention` makes energies into others."""
+        """Return step i and its state, given the state before it and the ids `previous` (S, k) of y_{i-1}.
+
+        `intervention` maps energies to changed energies before the softmax.
+        """

@@ -1,4 +1,4 @@
-"""The choice of hypotheses that go on, from tensors that have a row of them for each sentence."""
+"""Select hypotheses from batched tensors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def selected(parts: Iterable[Tensor], sentences: Sequence[int], hypotheses: Sequence[Sequence[int]]) -> list[Tensor]:
-    """Return of each of `parts` (S, k, ...) these `sentences`, and of each its `hypotheses`, by their indices."""
+    """Return these `sentences` of each of `parts` (S, k, ...), and of each its `hypotheses`, by their indices."""
     parts = list(parts)
     count, width = parts[0].shape[:2]
     flat = [row * width + index for row, kept in zip(sentences, hypotheses, strict=True) for index in kept]

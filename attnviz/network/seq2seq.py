@@ -1,4 +1,4 @@
-"""Recurrent translators of other people's, for use: that of the seq2seq tutorial and that of Joey NMT.
+"""Imported recurrent translators, for decoding only: PyTorch's seq2seq tutorial and Joey NMT.
 
     h_j = [forward RNN ; backward RNN] of the last layer; s_0 from the last states of both directions
     tutorial: e_ij = v . tanh(W_a s_{i-1} + U_a h_j + b), s_i = GRU([E y_{i-1} ; c_i], s_{i-1}),
@@ -6,7 +6,7 @@
     joey:     s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}), e_ij = v . tanh(W_a s_i + U_a h_j) or s_i . U_a h_j,
               t_i = tanh(W_t [s_i ; c_i] + b_t), o_i = W_o t_i
 
-with alpha_i = softmax(e_i) and c_i = sum_j alpha_ij h_j in both. They are trained elsewhere.
+with alpha_i = softmax(e_i) and c_i = sum_j alpha_ij h_j in both.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from attnviz.network.seq2seq_config import Seq2SeqConfig
 
 
 class Moved(NamedTuple):
-    """What the layers of a decoder make of one input, of any number of rows R."""
+    """Output of all decoder layers for one input, for R rows."""
 
     states: Tensor
-    """(R, L, n)."""
+    """States after the step, (R, L, n)."""
     memories: Tensor
-    """Those of an LSTM, (R, L, n); (R, 0, n) of a GRU, which has none."""
+    """Cell states of an LSTM, (R, L, n); (R, 0, n) for a GRU, which has none."""
     gates: Tensor
-    """Of each layer, after their sigmoid or tanh, in torch's order: (R, L, 3 or 4, n)."""
+    """Gates of each layer after sigmoid or tanh, in torch's order, (R, L, 3 or 4, n)."""
 
 
 class Encoder(nn.Module):
-    """h_j, and the last states of both directions."""
+    """Bidirectional RNN: annotations h_j and the last states of both directions."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
@@ -48,8 +48,10 @@ class Encoder(nn.Module):
         )
 
     def forward(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the annotations (B, Tx, 2m) of `source` ids (B, Tx), of which row b has `lengths[b]`, and
-        [forward h_Tx ; backward h_1] of the last layer, (B, 2m)."""
+        """Return the annotations (B, Tx, 2m) and [forward h_Tx ; backward h_1] of the last layer, (B, 2m).
+
+        Row b of the `source` ids (B, Tx) has `lengths[b]` pieces.
+        """
         words = self.embedding(source) * self.scale
         packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
         seen, last = self.rnn(packed)
@@ -59,7 +61,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """The weights of the decoder, and what a step computes of them."""
+    """Weights of the decoder, and the functions of a step."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
@@ -93,7 +95,7 @@ class Decoder(nn.Module):
         return embedded
 
     def queries(self, states: Tensor) -> Tensor:
-        """W_a s, or s itself: (..., n) to (..., n')."""
+        """Return W_a s, or s itself: (..., n) to (..., n')."""
         asked: Tensor = self.query(states)
         return asked
 
@@ -103,13 +105,13 @@ class Decoder(nn.Module):
         return self.key.weight.new_zeros(0) if self.score is None else self.score
 
     def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
+        """Return e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
         if self.score is None:
             return (keys @ queries.unsqueeze(-1)).squeeze(-1)
         return torch.tanh(queries.unsqueeze(-2) + keys) @ self.score
 
     def move(self, given: Tensor, states: Tensor, memories: Tensor) -> Moved:
-        """Return what all layers make of an input (R, i) and of their states (R, L, n) and memories (R, L or 0, n)."""
+        """Run all layers on an input (R, i), with states (R, L, n) and cell states (R, L or 0, n)."""
         moved: list[Moved] = []
         for layer, weights in enumerate(self.rnn.all_weights):
             before = memories[:, layer] if memories.shape[1] else states.new_zeros(0)
@@ -119,7 +121,7 @@ class Decoder(nn.Module):
         return Moved(after, kept if memories.shape[1] else memories, gates)
 
     def read(self, state: Tensor, context: Tensor, word: Tensor) -> Tensor:
-        """Return t_i, (..., readout size), of s_i (..., n), c_i (..., 2m) and E y_{i-1} (..., embedding size)."""
+        """Return t_i, (..., readout size), from s_i (..., n), c_i (..., 2m) and E y_{i-1} (..., embedding size)."""
         if self.config.linear:
             return torch.cat([state, context, word], dim=-1)
         return torch.tanh(self.readout(torch.cat([state, context], dim=-1)))
@@ -129,9 +131,9 @@ class Seq2Seq(nn.Module):
     """An imported recurrent translator."""
 
     attends = True
-    """Whether the decoder chooses where to look at each step."""
+    """Whether the decoder has attention."""
     attends_once = False
-    """Its one look cannot be changed by hand here, and has no posterior yet."""
+    """False: interventions and posterior attention are not available for imports."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
@@ -140,12 +142,14 @@ class Seq2Seq(nn.Module):
 
     @property
     def output(self) -> nn.Linear:
-        """W_o and b_o, which make readouts (..., r) into the logits of all tokens (..., K)."""
+        """W_o and b_o, which turn readouts (..., r) into the logits of all tokens (..., K)."""
         return self.decoder.output
 
     def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """Return readouts t_i (B, Ty, r) and alignment (B, Ty, Tx), given source ids (B, Tx) with their lengths (B,)
-        and the ids of the previous target words (B, Ty)."""
+        """Return readouts t_i (B, Ty, r) and alignment (B, Ty, Tx) under teacher forcing.
+
+        `source` ids (B, Tx), `lengths` (B,), `previous` (B, Ty): ids of y_{i-1}.
+        """
         from attnviz.network.seq2seq_stepping import Seq2SeqStepDecoder
 
         decoder = Seq2SeqStepDecoder(self)
@@ -159,14 +163,16 @@ class Seq2Seq(nn.Module):
         return torch.stack(readouts, dim=1), torch.stack(alignment, dim=1)
 
     def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
-        """Return W_o t_i + b_o, (B, Ty, K), of what `forward` is given: (B, Tx), (B,) and (B, Ty)."""
+        """Return W_o t_i + b_o, (B, Ty, K); arguments as for `forward`."""
         logits: Tensor = self.output(self(source, lengths, previous)[0])
         return logits
 
 
 def _cell(weights: list[Tensor], given: Tensor, state: Tensor, memory: Tensor) -> Moved:
-    """Return state, memory and gates of one layer, (R, n), (R, n) and (R, 3 or 4, n); of a GRU the memory is its
-    state."""
+    """Return state, cell state and gates of one layer, (R, n), (R, n) and (R, 3 or 4, n).
+
+    For a GRU, the cell state returned is its state.
+    """
     weight_ih, weight_hh, bias_ih, bias_hh = weights
     incoming, own, n = linear(given, weight_ih, bias_ih), linear(state, weight_hh, bias_hh), state.shape[-1]
     if incoming.shape[-1] == 3 * n:

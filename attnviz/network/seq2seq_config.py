@@ -1,4 +1,4 @@
-"""The sizes and choices that define an imported recurrent translator of other people's, stored as its `config.json`."""
+"""Config of an imported recurrent translator, stored as `config.json`."""
 
 from __future__ import annotations
 
@@ -11,47 +11,50 @@ from attnviz import bounds
 FAMILIES = ("tutorial", "joey")
 CELLS = ("gru", "lstm")
 ENERGIES = {"additive": True, "general": False}
-"""Whether the units of an energy are weighed by a vector, v."""
+"""Whether each kind of attention has a vector v that weighs the units of an energy."""
 FIRST_STATES = ("bridge", "last", "zero")
 
 
 @dataclass(frozen=True)
 class Seq2SeqConfig:
-    """A recurrent translator of the seq2seq tutorial or of Joey NMT; each side has a vocabulary of its own."""
+    """Sizes and choices of a translator from PyTorch's seq2seq tutorial or Joey NMT, with one vocabulary per side."""
 
     family: str
-    """"tutorial" (query s_{i-1}, linear readout of [s_i ; c_i ; E y_{i-1}]) or "joey" (query s_i, readout
-    tanh(W [s_i ; c_i] + b))."""
+    """"tutorial" or "joey".
+
+    "tutorial" has the query s_{i-1} and the linear readout [s_i ; c_i ; E y_{i-1}], "joey" the query s_i and the
+    readout tanh(W [s_i ; c_i] + b).
+    """
     vocabulary_size: int
-    """K, of the target."""
+    """K, the size of the target vocabulary."""
     source_vocabulary_size: int
     embedding_size: int
-    """Of the target's words."""
+    """Embedding size of the target."""
     source_embedding_size: int
     encoder_size: int
-    """m: of each encoder direction."""
+    """m, the size of each encoder direction."""
     hidden_size: int
-    """n: of each layer of the decoder."""
+    """n, the size of each decoder layer."""
     alignment_size: int
-    """n', the units of an energy; n where it is a dot product."""
+    """n', the number of units of an energy; n where energies are dot products."""
     cell: str = "gru"
-    """"gru" or "lstm", as torch has them."""
+    """"gru" or "lstm", with torch's equations."""
     encoder_cell: str = "gru"
     encoder_layers: int = 1
     layers: int = 1
-    """Of the decoder."""
+    """Number of decoder layers."""
     attention: str = "additive"
     """"additive", or "general": s_i . W_k h_j (Luong et al. 2015)."""
     first_state: str = "bridge"
     """s_0: "bridge", tanh(W [forward h_Tx ; backward h_1] + b), "last", forward h_Tx, or "zero"."""
     input_feeding: bool = False
-    """Whether the decoder also reads the readout of the step before."""
+    """Whether the decoder also reads the previous step's readout."""
     source_scaled: bool = False
-    """Whether the source's embeddings are multiplied by the root of their size."""
+    """Whether source embeddings are multiplied by the square root of their size."""
     target_scaled: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError, saying which field is wrong, unless every field is in range and they go together."""
+        """Raise ValueError, naming the field, unless every field is in range and the fields are consistent."""
         bounds.check_model(dataclasses.asdict(self))
         for name, choices in (
             ("family", FAMILIES),
@@ -83,28 +86,30 @@ class Seq2SeqConfig:
 
     @property
     def linear(self) -> bool:
-        """Whether the readout is [s_i ; c_i ; E y_{i-1}] as it is, so that a logit splits into parts."""
+        """Whether the readout is [s_i ; c_i ; E y_{i-1}], so that a logit splits into contributions."""
         return self.family == "tutorial"
 
     @property
     def gates(self) -> int:
-        """How many blocks of n units a cell computes: reset, update and candidate of a GRU; input, forget, candidate
-        and output of an LSTM."""
+        """Number of blocks of n units that a cell computes.
+
+        A GRU has reset, update and candidate; an LSTM input, forget, candidate and output.
+        """
         return 3 if self.cell == "gru" else 4
 
     @property
     def readout_size(self) -> int:
-        """Units that the words are scored with."""
+        """r, the size of the readout."""
         joined = self.hidden_size + 2 * self.encoder_size + self.embedding_size
         return joined if self.linear else self.hidden_size
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, and which architecture they are of, as a dictionary fit for JSON."""
+        """Return the fields and the architecture as a dictionary for JSON."""
         return {"architecture": "seq2seq"} | dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Seq2SeqConfig:
-        """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
+        """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
         given = {name: value for name, value in fields.items() if name != "architecture"}
         known = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(cls)}
         if unknown := sorted(set(given) - set(known)):
@@ -125,4 +130,4 @@ _TUTORIAL: dict[str, Any] = {
     "source_scaled": False,
     "target_scaled": False,
 }
-"""What that family has no choice in."""
+"""The fields that the tutorial's translator fixes."""

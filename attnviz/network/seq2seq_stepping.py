@@ -1,6 +1,6 @@
-"""The decoder of an imported translator one step at a time, as translating needs it, with all that a step computes.
+"""The decoder of an imported translator step by step, for decoding and recording.
 
-Nothing of a `Seq2SeqStepDecoder` changes after it is made, so that one instance serves many threads.
+A `Seq2SeqStepDecoder` has no mutable state, so threads may share one.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from attnviz.network.seq2seq import Seq2Seq
 
 @dataclass(frozen=True)
 class Seq2SeqMemory:
-    """What the decoder reads of S encoded sentences."""
+    """The encoder's output for S sentences, as the decoder reads it."""
 
     annotations: Tensor
-    """(S, Tx, 2m)."""
+    """h_j, (S, Tx, 2m)."""
     initial: Tensor
     """s_0, (S, n)."""
     keys: Tensor
-    """(S, Tx, n')."""
+    """U_a h_j, (S, Tx, n')."""
     mask: Tensor
-    """0, or -inf for padding, (S, 1, Tx)."""
+    """0 for pieces and -inf for padding, (S, 1, Tx)."""
 
     def select(self, rows: list[int]) -> Seq2SeqMemory:
         """Return the memory of the sentences `rows`."""
         return Seq2SeqMemory(self.annotations[rows], self.initial[rows], self.keys[rows], self.mask[rows])
 
     def alone(self, row: int, pieces: int) -> Seq2SeqMemory:
-        """Return the memory of the one sentence `row`, without the padding that follows its `pieces`."""
+        """Return the memory of one sentence without padding: row `row` with its `pieces`."""
         rows, seen = slice(row, row + 1), slice(pieces)
         return Seq2SeqMemory(
             self.annotations[rows, seen], self.initial[rows], self.keys[rows, seen], self.mask[rows, :, seen]
@@ -43,14 +43,14 @@ class Seq2SeqMemory:
 
 
 class Seq2SeqState(NamedTuple):
-    """What the step before leaves, of k hypotheses for each of S sentences."""
+    """Decoder state between steps, for k hypotheses of each of S sentences."""
 
     states: Tensor
-    """Of all layers, (S, k, L, n)."""
+    """s_{i-1} of all layers, (S, k, L, n)."""
     memories: Tensor
-    """(S, k, L, n), or (S, k, 0, n) of GRUs."""
+    """Cell states of LSTMs, (S, k, L, n); (S, k, 0, n) for GRUs."""
     readout: Tensor
-    """t_{i-1}, (S, k, r), at first 0."""
+    """t_{i-1}, (S, k, r); 0 before the first step."""
 
     def select(self, sentences: list[int], hypotheses: list[list[int]]) -> Seq2SeqState:
         """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
@@ -58,44 +58,46 @@ class Seq2SeqState(NamedTuple):
 
 
 class Seq2SeqStep(NamedTuple):
-    """What one step computed, for k hypotheses of S sentences."""
+    """Numbers of one step, for k hypotheses of S sentences."""
 
     energies: Tensor
-    """(S, k, Tx), -inf where masked."""
+    """e_ij, (S, k, Tx); -inf where masked."""
     alignment: Tensor
-    """(S, k, Tx)."""
+    """alpha_ij, (S, k, Tx)."""
     query: Tensor
-    """(S, k, n')."""
+    """The query, (S, k, n')."""
     context: Tensor
     """c_i, (S, k, 2m)."""
     gates: Tensor
-    """(S, k, L, 3 or 4, n)."""
+    """Gates of all layers, (S, k, L, 3 or 4, n)."""
     states: Tensor
-    """(S, k, L, n)."""
+    """s_i of all layers, (S, k, L, n)."""
     memories: Tensor
-    """(S, k, L or 0, n)."""
+    """Cell states, (S, k, L or 0, n)."""
     readout: Tensor
     """t_i, (S, k, r)."""
 
 
 class Seq2SeqStepDecoder:
-    """A network's decoder, prepared for stepping."""
+    """A network's decoder, prepared for single steps."""
 
     def __init__(self, network: Seq2Seq) -> None:
-        """Take a network in evaluation mode, whose weights must not change afterwards."""
+        """Take a network in evaluation mode; its weights must not change afterwards."""
         self.config, self.decoder = network.config, network.decoder
         self.output = OutputLayer(network.output)
 
     def memory(self, annotations: Tensor, ends: Tensor, lengths: Tensor) -> Seq2SeqMemory:
-        """Return what the decoder reads of `annotations` (S, Tx, 2m) with the last states of both directions, `ends`
-        (S, 2m), and `lengths` (S,) pieces each."""
+        """Return the memory of `annotations` (S, Tx, 2m) with `lengths` (S,) pieces each.
+
+        `ends` (S, 2m) are the encoder's last states of both directions.
+        """
         padded = torch.arange(annotations.shape[1], device=lengths.device) >= lengths[:, None]
         mask = annotations.new_zeros(padded.shape).masked_fill_(padded, float("-inf"))
         decoder = self.decoder
         return Seq2SeqMemory(annotations, decoder.first_state(ends), decoder.key(annotations), mask[:, None])
 
     def start(self, memory: Seq2SeqMemory) -> Seq2SeqState:
-        """Return s_0 of each sentence in every layer, one hypothesis each."""
+        """Return s_0 in every layer, one hypothesis for each sentence."""
         first = memory.initial[:, None, None].expand(-1, 1, self.config.layers, -1)
         kept = first if self.config.cell == "lstm" else first[:, :, :0]
         readout = first.new_zeros(len(first), 1, self.config.readout_size)
@@ -108,9 +110,9 @@ class Seq2SeqStepDecoder:
         previous: Tensor,
         intervention: Callable[[Tensor], Tensor] | None = None,
     ) -> tuple[Seq2SeqStep, Seq2SeqState]:
-        """Return step i and what it leaves, given what the step before left and the ids `previous` (S, k) of y_{i-1}.
+        """Return step i and its state, given the state before it and the ids `previous` (S, k) of y_{i-1}.
 
-        An `intervention` makes the energies (S, k, Tx) into others of that shape, of which the softmax is taken.
+        `intervention` maps energies (S, k, Tx) to changed energies before the softmax.
         """
         words, shape = self.decoder.words(previous), previous.shape
         if self.config.asks_before:
@@ -133,7 +135,7 @@ class Seq2SeqStepDecoder:
     def _look(
         self, memory: Seq2SeqMemory, state: Tensor, intervention: Callable[[Tensor], Tensor] | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return query, energies, alignment and context of a look asked by a state, (S, k, n)."""
+        """Return query, energies, alignment and context for a querying state, (S, k, n)."""
         query = self.decoder.queries(state)
         energies = self.decoder.energies(query, memory.keys[:, None]) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)

@@ -1,14 +1,14 @@
-"""The decoder one step at a time, as translating needs it, with everything that does not depend on the step done once.
+"""The RNNsearch decoder step by step, with everything that does not depend on the step precomputed.
 
-It computes exactly the equations of `Decoder`, in another order (distributivity of matrix products over sums):
+It computes exactly the equations of `Decoder` in another order, since matrix products distribute over sums:
 
-- the previous word's share of the gates and of the readout is tabulated for the whole vocabulary, once per model;
-- the context's share is a weighted sum, so the matrices are applied to the annotations, once per sentence, and a step
-  only sums rows: W (sum_j alpha_j h_j) = sum_j alpha_j (W h_j). Of many sentences, a step multiplies all contexts at
-  once: that is as cheap, and sums of shorter rows;
-- the three products a state takes part in (gates, query, readout) are one.
+- The previous word's part of gates and readout is tabulated for the whole vocabulary, once per model.
+- The context is a weighted sum, so its matrices are applied to the annotations once per sentence, and a step sums rows:
+  W (sum_j alpha_j h_j) = sum_j alpha_j (W h_j). For many sentences a step multiplies all contexts at once instead: that
+  costs the same and sums shorter rows.
+- The three products with a state (gates, query, readout) are one.
 
-Nothing here changes once it is made, so that one instance serves many threads.
+A `StepDecoder` has no mutable state, so threads may share one.
 """
 
 from __future__ import annotations
@@ -29,22 +29,24 @@ from attnviz.network.rnnsearch import RNNsearch
 from attnviz.network.selection import selected
 
 _MANY = 16
-"""Sentences from which on steps multiply the contexts."""
+"""Number of sentences from which steps multiply the contexts."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What the decoder reads of S encoded sentences."""
+    """The encoder's output for S sentences, as the decoder reads it."""
 
     annotations: Tensor
-    """(S, Tx, 2n)."""
+    """h_j, (S, Tx, 2n)."""
     keys: Tensor
-    """(S, Tx, n')."""
+    """Keys of the annotations, (S, Tx, n')."""
     values: Tensor | None
-    """What each annotation (its forward half without attention) adds to gates and readout: (S, Tx, 3n + 2l); None where
-    steps multiply the contexts."""
+    """Each annotation's contribution to gates and readout, (S, Tx, 3n + 2l); None where steps multiply the contexts.
+
+    Without attention, that of the annotation's forward half.
+    """
     mask: Tensor
-    """0, or -inf where attention may not fall, (S, 1, Tx)."""
+    """0 where attention is allowed and -inf elsewhere, (S, 1, Tx)."""
 
     def select(self, rows: list[int]) -> Memory:
         """Return the memory of the sentences `rows`."""
@@ -52,7 +54,7 @@ class Memory:
         return Memory(self.annotations[rows], self.keys[rows], values, self.mask[rows])
 
     def alone(self, row: int, pieces: int) -> Memory:
-        """Return the memory of the one sentence `row`, without the padding that follows its `pieces`."""
+        """Return the memory of one sentence without padding: row `row` with its `pieces`."""
         rows, seen = slice(row, row + 1), slice(pieces)
         values = None if self.values is None else self.values[rows, seen]
         return Memory(self.annotations[rows, seen], self.keys[rows, seen], values, self.mask[rows, :, seen])
@@ -62,7 +64,7 @@ class DecoderState(NamedTuple):
     """s_{i-1} of k hypotheses for each of S sentences, and its products."""
 
     state: Tensor
-    """(S, k, n)."""
+    """s_{i-1}, (S, k, n)."""
     products: Tensor
     """U s + b of the gates, query W_a s, and U_o s + b of the readout, side by side: (S, k, 3n + n' + 2l)."""
     alignment: Tensor
@@ -74,33 +76,33 @@ class DecoderState(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one step computed, for k hypotheses of S sentences."""
+    """Numbers of one step, for k hypotheses of S sentences."""
 
     energies: Tensor
-    """As the scorer computed them, (S, k, Tx), -inf where masked."""
+    """e_ij before interventions, (S, k, Tx); -inf where masked."""
     alignment: Tensor
     """As used, after any intervention, (S, k, Tx)."""
     features: Tensor
     """f_ij, (S, k, Tx, r); (S, k, 0) unless the kind of attention reads the weights before."""
     query: Tensor
-    """(S, k, n')."""
+    """The query, (S, k, n')."""
     reset_gate: Tensor
-    """(S, k, n)."""
+    """r_i, (S, k, n)."""
     update_gate: Tensor
-    """(S, k, n)."""
+    """z_i, (S, k, n)."""
     candidate: Tensor
-    """(S, k, n)."""
+    """The candidate state, (S, k, n)."""
     state: Tensor
     """s_i, (S, k, n)."""
     readout: Tensor
-    """t_i, (S, k, l): `StepDecoder.output` makes of it what it says of the words."""
+    """t_i, (S, k, l), the input of `StepDecoder.output`."""
 
 
 class StepDecoder:
-    """A network's decoder, prepared for stepping."""
+    """A network's decoder, prepared for single steps."""
 
     def __init__(self, network: RNNsearch) -> None:
-        """Lay out the products of a step; the network's weights must not change afterwards."""
+        """Precompute the products; the network's weights must not change afterwards."""
         self.config = network.config
         decoder = self.decoder = network.decoder
         self.attention = decoder.attention
@@ -111,7 +113,7 @@ class StepDecoder:
             self._offset = torch.cat([decoder.gru.bias_ih, torch.zeros_like(decoder.readout_state.bias)])
             values = torch.cat([contexts, decoder.readout_context.weight])
             self.values = FixedProduct(values, values.new_zeros(len(values)))
-            """(R, context size) to (R, 3n + 2l)."""
+            """The context's matrices of gates and readout: (R, context size) to (R, 3n + 2l)."""
             query = self.attention.query_weight
             self.query_size = 0 if query is None else len(query)
             parts: list[Tensor] = [decoder.gru.weight_hh, decoder.readout_state.weight]
@@ -126,27 +128,29 @@ class StepDecoder:
 
     @cached_property
     def words(self) -> Tensor:
-        """What each piece adds to gates and readout as the previous word, (K, 3n + 2l): 131 MB at a vocabulary of
-        16,000."""
-        # Whoever asks first may be in inference mode, and another one after gradients.
+        """Contribution of each piece, as the previous word, to gates and readout, (K, 3n + 2l).
+
+        It takes 131 MB at a vocabulary of 16,000.
+        """
+        # The first access may happen in inference mode, while a later one needs gradients.
         with torch.inference_mode(False):
             return self.words_of(torch.arange(self.config.vocabulary_size, device=self._offset.device))
 
     @torch.no_grad()
     def words_of(self, ids: Tensor) -> Tensor:
-        """Return rows of `words`, whether or not these are tabulated: for `ids` (...), (..., 3n + 2l)."""
+        """Return the rows of `words` for `ids` (...), without the table: (..., 3n + 2l)."""
         rows = embedding(ids.flatten(), self.decoder.embedding.weight)
         found: Tensor = torch.addmm(self._offset, rows, self._by_word.t())
         return found.view(*ids.shape, -1)
 
     @cached_property
     def into_readout(self) -> FixedProduct:
-        """C_o h_j, the part of `values` that the readout sees: (R, context size) to (R, 2l)."""
+        """The context's matrix of the readout, C_o h_j: (R, context size) to (R, 2l)."""
         weight = self.decoder.readout_context.weight
         return FixedProduct(weight, weight.new_zeros(len(weight)))
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
-        """Return what the decoder reads of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
+        """Return the memory of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
         seen = annotations[..., : self.attention.context_size]
         values = self.values(seen.flatten(0, 1)).unflatten(0, seen.shape[:2]) if len(seen) < _MANY else None
         mask = self.attention.mask(lengths, annotations.shape[1])
@@ -165,11 +169,10 @@ class StepDecoder:
         intervention: Callable[[Tensor], Tensor] | None = None,
         words: Tensor | None = None,
     ) -> tuple[Step, DecoderState]:
-        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}; their `words_of` may be
-        given as well.
+        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}.
 
-        An `intervention` makes the energies (S, k, Tx) into others of that shape, of which the softmax is taken; the
-        step's `energies` stay those of the scorer.
+        `words` are the `words_of` of `previous`, where already computed. `intervention` maps energies (S, k, Tx) to
+        changed energies before the softmax; the step's `energies` stay unchanged.
         """
         n, gates, products = self.config.hidden_size, self.gates, before.products
         query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
@@ -186,7 +189,7 @@ class StepDecoder:
         return Step(energies, alignment, features, query, reset, update, candidate, after.state, readout), after
 
     def _incoming(self, memory: Memory, alignment: Tensor, words: Tensor) -> Tensor:
-        """Add to `words`, the previous word's share of gates and readout (S, k, 3n + 2l), the context's."""
+        """Return the previous word's part of gates and readout, `words` (S, k, 3n + 2l), plus the context's."""
         if memory.values is not None:
             return torch.baddbmm(words, alignment, memory.values)
         contexts = torch.bmm(alignment, memory.annotations[..., : self.attention.context_size])

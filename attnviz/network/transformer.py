@@ -1,7 +1,7 @@
-"""The transformer: an encoder and a decoder of attention alone (Vaswani et al. 2017), normalised before each block.
+"""The transformer (Vaswani et al. 2017), with layer normalisation before each block.
 
-Its three kinds of attention (of the source to itself, of the target to itself, and of the target to the source, the
-cross-attention) are one module. Whatever is computed on the way is returned, so that it can be recorded.
+One module serves all kinds of attention: self-attention of source and target, and cross-attention. Every intermediate
+number is returned, so that it can be recorded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attnviz.network.config import TransformerConfig
 
 
 class Attended(NamedTuple):
-    """What one attention computed, head by head: H heads of d/H units each."""
+    """Numbers of one multi-head attention: H heads of d/H units each."""
 
     queries: Tensor
     """q = x W_Q, (B, H, Ty, d/H)."""
@@ -28,9 +28,9 @@ class Attended(NamedTuple):
     values: Tensor
     """v = m W_V, (B, H, Tx, d/H)."""
     scores: Tensor
-    """q . k / sqrt(d/H), (B, H, Ty, Tx), -inf where attention may not fall."""
+    """q . k / sqrt(d/H), (B, H, Ty, Tx); -inf where masked."""
     weights: Tensor
-    """Their softmax, (B, H, Ty, Tx), rows sum to 1."""
+    """Softmax of the scores, (B, H, Ty, Tx); rows sum to 1."""
 
 
 class MultiHeadAttention(nn.Module):
@@ -50,9 +50,9 @@ class MultiHeadAttention(nn.Module):
         return self._split(self.key(asked)), self._split(self.value(asked))
 
     def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | float) -> tuple[Tensor, Attended]:
-        """Return what the heads found, together, (B, Ty, d), and how they came to it.
+        """Return the output of all heads, (B, Ty, d), and the numbers behind it.
 
-        `mask` is 0, or -inf where attention may not fall, and fits (B, H, Ty, Tx).
+        `mask` is 0 where attention is allowed and -inf elsewhere, and broadcasts to (B, H, Ty, Tx).
         """
         scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1]) + mask
         weights = torch.softmax(scores, -1)
@@ -60,7 +60,7 @@ class MultiHeadAttention(nn.Module):
         return found, Attended(queries, keys, values, scores, weights)
 
     def forward(self, asking: Tensor, asked: Tensor, mask: Tensor) -> tuple[Tensor, Attended]:
-        """Let each of the vectors `asking` (B, Ty, d) look at the vectors `asked` (B, Tx, d); return as `attend`."""
+        """Attend from the vectors `asking` (B, Ty, d) to the vectors `asked` (B, Tx, d); return as `attend` does."""
         return self.attend(self.queries(asking), *self.keys_and_values(asked), mask)
 
     def _split(self, vectors: Tensor) -> Tensor:
@@ -83,8 +83,7 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Attention of the source to itself, then the feed-forward network; each adds to the residual stream what it makes
-    of the normalised stream: x + Block(LayerNorm(x))."""
+    """Self-attention, then the feed-forward network, each in a residual block x + Block(LayerNorm(x))."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -103,8 +102,10 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Attention of the target to what stands before it, cross-attention to the annotations, and the feed-forward
-    network; each adds to the residual stream what it makes of the normalised stream."""
+    """Causal self-attention, cross-attention and feed-forward network, each in a residual block.
+
+    A block adds to the residual stream: x + Block(LayerNorm(x)).
+    """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -119,9 +120,9 @@ class DecoderLayer(nn.Module):
     def forward(
         self, stream: Tensor, mask: Tensor, annotations: Tensor, cross_mask: Tensor
     ) -> tuple[list[Tensor], Attended, Attended]:
-        """Return the stream after each of the three blocks, (B, Ty, d) like `stream`, attention and cross-attention.
+        """Return the stream after each of the three blocks, (B, Ty, d), self-attention and cross-attention.
 
-        `annotations` (B, Tx, d); `mask` fits (B, H, Ty, Ty) and `cross_mask` (B, H, Ty, Tx).
+        `annotations` (B, Tx, d); `mask` broadcasts to (B, H, Ty, Ty) and `cross_mask` to (B, H, Ty, Tx).
         """
         normal = self.attention_norm(stream)
         found, attended = self.attention(normal, normal, mask)
@@ -132,37 +133,39 @@ class DecoderLayer(nn.Module):
 
 
 class Encoded(NamedTuple):
-    """What the encoder made of a source."""
+    """Numbers of the encoder."""
 
     annotations: Tensor
     """The normalised stream after the last layer, (B, Tx, d)."""
     streams: list[Tensor]
-    """The residual stream, (B, Tx, d), before the first and after every block."""
+    """The residual stream, (B, Tx, d), before the first block and after every block."""
     attention: list[Attended]
-    """That of every layer."""
+    """Self-attention of every layer."""
 
 
 class Decoded(NamedTuple):
-    """What the decoder made of a given target."""
+    """Numbers of the decoder under teacher forcing."""
 
     readouts: Tensor
-    """The normalised stream after the last layer, with which the words are scored, (B, Ty, d)."""
+    """The normalised stream after the last layer, from which the logits are computed, (B, Ty, d)."""
     streams: list[Tensor]
-    """The residual stream, (B, Ty, d), before the first and after every block."""
+    """The residual stream, (B, Ty, d), before the first block and after every block."""
     attention: list[Attended]
-    """That of every layer to the target."""
+    """Self-attention of every layer."""
     cross: list[Attended]
-    """That of every layer to the source."""
+    """Cross-attention of every layer."""
 
 
 class Transformer(nn.Module):
-    """The whole network. One matrix E (K, d) embeds the pieces of both sides and scores them (section 3.4):
-    x = sqrt(d) E y + position and p(y) = softmax(E t + b)."""
+    """The whole network; one matrix E (K, d) embeds the pieces of both sides and computes the logits (section 3.4).
+
+    x = sqrt(d) E y + position,  p(y) = softmax(E t + b)
+    """
 
     attends = True
-    """Whether the decoder chooses where to look at each step."""
+    """Whether the decoder has attention."""
     attends_once = False
-    """Whether a step has one look at the source: it has one in every head of every layer."""
+    """False: a step has one attention distribution in every head of every layer."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -176,9 +179,9 @@ class Transformer(nn.Module):
         """E and b."""
 
     def embed(self, pieces: Tensor, first: int = 0) -> Tensor:
-        """sqrt(d) E y + position, the stream before the first block: ids (..., T) to (..., T, d).
+        """Return sqrt(d) E y + position, the stream before the first block: ids (..., T) to (..., T, d).
 
-        `first` is the 0-based position of the first of the T.
+        `first` is the 0-based position of the first of the T pieces.
         """
         matrix, size = self.output.weight, self.config.model_size
         exact = np.float64 if matrix.dtype == torch.float64 else np.float32
@@ -187,9 +190,9 @@ class Transformer(nn.Module):
         return embedded
 
     def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
-        """Return what becomes of `source` ids (B, Tx), of which row b has `lengths[b]` pieces.
+        """Return the encoder's numbers for `source` ids (B, Tx), of which row b has `lengths[b]` pieces.
 
-        What stands at padded positions has no meaning; nothing looks at it.
+        Padded positions are undefined; attention masks them.
         """
         mask, streams, attention = source_mask(lengths, source.shape[1]), [self.embed(source)], []
         for layer in self.encoder:
@@ -199,9 +202,9 @@ class Transformer(nn.Module):
         return Encoded(self.encoder_norm(streams[-1]), streams, attention)
 
     def decode(self, annotations: Tensor, lengths: Tensor, previous: Tensor) -> Decoded:
-        """Return what becomes of a target whose words are given.
+        """Return the decoder's numbers under teacher forcing.
 
-        `annotations` (B, Tx, d), `lengths` (B,) source pieces per row, `previous` (B, Ty): ids of y_{i-1}.
+        `annotations` (B, Tx, d), `lengths` (B,): source pieces of each row, `previous` (B, Ty): ids of y_{i-1}.
         """
         cross_mask = source_mask(lengths, annotations.shape[1])
         mask = causal_mask(previous.shape[1], previous.device)
@@ -214,8 +217,10 @@ class Transformer(nn.Module):
         return Decoded(self.decoder_norm(streams[-1]), streams, attention, cross)
 
     def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the readouts (B, Ty, d), and the alignment (B, Ty, Tx): the cross-attention, mean of all heads of all
-        layers. Given are source ids (B, Tx) with their lengths (B,) and the ids of the previous words (B, Ty)."""
+        """Return readouts (B, Ty, d) and alignment (B, Ty, Tx), the mean cross-attention of all heads of all layers.
+
+        `source` ids (B, Tx), `lengths` (B,), `previous` (B, Ty): ids of y_{i-1}.
+        """
         decoded = self.decode(self.encode(source, lengths).annotations, lengths, previous)
         looks = torch.stack([one.weights.mean(1) for one in decoded.cross])
         return self.dropout(decoded.readouts), looks.mean(0)
@@ -227,7 +232,7 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def initialise(self, generator: torch.Generator | None = None) -> None:
-        """Set all weights afresh: E is N(0, 1/sqrt(d)), other matrices Glorot-uniform, gains 1 and biases 0."""
+        """Initialise all weights: E is N(0, 1/sqrt(d)), other matrices are Glorot-uniform, gains 1 and biases 0."""
         for name, parameter in self.named_parameters():
             if name == "output.weight":
                 nn.init.normal_(parameter, std=self.config.model_size**-0.5, generator=generator)
@@ -240,25 +245,27 @@ class Transformer(nn.Module):
 
 
 def sinusoids(first: int, count: int, size: int) -> NDArray[np.float64]:
-    """Return `count` positions from `first` on (section 3.5), (count, size): sin(p / 10000^(2k/d)) at unit 2k of
-    position p, and the cosine at unit 2k + 1."""
-    # In NumPy: float32 is not exact enough for late positions, and float64 is more than some devices have.
+    """Return the encodings of `count` positions from `first` on (section 3.5), (count, size).
+
+    Unit 2k of position p is sin(p / 10000^(2k/d)), unit 2k + 1 the cosine.
+    """
+    # In NumPy: float32 is too inexact for late positions, and some devices lack float64.
     wavelengths = 10_000.0 ** (np.arange(0, size, 2) / size)
     angles = np.arange(first, first + count)[:, None] / wavelengths
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(count, size)
 
 
 def source_mask(lengths: Tensor, size: int) -> Tensor:
-    """Return 0 for the pieces and -inf for the padding of `size` source positions, (B, 1, 1, size)."""
+    """Return 0 for pieces and -inf for padding of `size` source positions, (B, 1, 1, size)."""
     padding = torch.arange(size, device=lengths.device) >= lengths[:, None]
     return _closed(padding)[:, None, None]
 
 
 def causal_mask(size: int, device: torch.device) -> Tensor:
-    """Return 0 where a target position sees one that is not after it, and -inf elsewhere, (size, size)."""
+    """Return 0 on and below the diagonal and -inf above it, (size, size)."""
     return _closed(torch.ones(size, size, dtype=torch.bool, device=device).triu(1))
 
 
 def _closed(where: Tensor) -> Tensor:
-    """Return -inf `where`, a tensor of truth values, holds, and 0 elsewhere."""
+    """Return -inf where the boolean tensor `where` holds and 0 elsewhere."""
     return torch.zeros(where.shape, device=where.device).masked_fill_(where, float("-inf"))

@@ -1,7 +1,7 @@
-"""The transformer's decoder one step at a time, as translating needs it: keys and values of what is written are kept.
+"""The transformer's decoder step by step, with a cache of keys and values.
 
-It computes the equations of `Transformer.decode`. Nothing of a `TransformerStepDecoder` changes after it is made, so
-that one instance serves many threads.
+It computes the equations of `Transformer.decode`. A `TransformerStepDecoder` has no mutable state, so threads may share
+one.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from attnviz.network.transformer import DecoderLayer, Transformer, source_mask
 
 @dataclass(frozen=True)
 class TransformerMemory:
-    """What the decoder reads of S encoded sentences."""
+    """The encoder's output for S sentences, as the decoder reads it."""
 
     annotations: Tensor
-    """(S, Tx, d)."""
+    """The annotations, (S, Tx, d)."""
     keys: tuple[Tensor, ...]
-    """Those of each layer's cross-attention, (S, H, Tx, d/H)."""
+    """Keys of each layer's cross-attention, (S, H, Tx, d/H)."""
     values: tuple[Tensor, ...]
-    """Likewise."""
+    """Values of each layer's cross-attention, (S, H, Tx, d/H)."""
     mask: Tensor
-    """0, or -inf for padding, (S, 1, 1, Tx)."""
+    """0 for pieces and -inf for padding, (S, 1, 1, Tx)."""
 
     def select(self, rows: list[int]) -> TransformerMemory:
         """Return the memory of the sentences `rows`."""
@@ -37,19 +37,19 @@ class TransformerMemory:
         return TransformerMemory(self.annotations[rows], keys, values, self.mask[rows])
 
     def alone(self, row: int, pieces: int) -> TransformerMemory:
-        """Return the memory of the one sentence `row`, without the padding that follows its `pieces`."""
+        """Return the memory of one sentence without padding: row `row` with its `pieces`."""
         rows, seen = slice(row, row + 1), slice(pieces)
         keys, values = (tuple(part[rows, :, seen] for part in parts) for parts in (self.keys, self.values))
         return TransformerMemory(self.annotations[rows, seen], keys, values, self.mask[rows, ..., seen])
 
 
 class TransformerState(NamedTuple):
-    """What k hypotheses for each of S sentences, of t pieces each, leave for the next step to look at."""
+    """Cached keys and values of k hypotheses for each of S sentences, of t pieces each."""
 
     keys: tuple[Tensor, ...]
-    """Those of each layer's attention to the target, (S, k, H, t, d/H)."""
+    """Keys of each layer's self-attention, (S, k, H, t, d/H)."""
     values: tuple[Tensor, ...]
-    """Likewise."""
+    """Values of each layer's self-attention, (S, k, H, t, d/H)."""
 
     def select(self, sentences: list[int], hypotheses: list[list[int]]) -> TransformerState:
         """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
@@ -59,29 +59,29 @@ class TransformerState(NamedTuple):
 
 
 class TransformerStep(NamedTuple):
-    """What one step computed, for k hypotheses of S sentences."""
+    """Numbers of one step, for k hypotheses of S sentences."""
 
     readout: Tensor
-    """t_i, (S, k, d): `TransformerStepDecoder.output` makes of it what it says of the words."""
+    """t_i, (S, k, d), the input of `TransformerStepDecoder.output`."""
 
 
 class TransformerStepDecoder:
-    """A transformer's decoder, prepared for stepping."""
+    """A transformer's decoder, prepared for single steps."""
 
     def __init__(self, network: Transformer) -> None:
-        """Take a network in evaluation mode, whose weights must not change afterwards."""
+        """Take a network in evaluation mode; its weights must not change afterwards."""
         self.config, self.network = network.config, network
         self._layers = cast("list[DecoderLayer]", list(network.decoder))
         self.output = OutputLayer(network.output)
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> TransformerMemory:
-        """Return what the decoder reads of `annotations` (S, Tx, d) with `lengths` (S,) pieces each."""
+        """Return the memory of `annotations` (S, Tx, d) with `lengths` (S,) pieces each."""
         read = [layer.cross.keys_and_values(annotations) for layer in self._layers]
         keys, values = zip(*read, strict=True)
         return TransformerMemory(annotations, keys, values, source_mask(lengths, annotations.shape[1]))
 
     def start(self, memory: TransformerMemory) -> TransformerState:
-        """Return what each sentence, of one hypothesis, has before its first step: nothing."""
+        """Return an empty cache, one hypothesis for each sentence."""
         nothing = tuple(keys[:, None, :, :0] for keys in memory.keys)
         return TransformerState(nothing, nothing)
 
@@ -92,9 +92,9 @@ class TransformerStepDecoder:
         previous: Tensor,
         intervention: Callable[[Tensor], Tensor] | None = None,
     ) -> tuple[TransformerStep, TransformerState]:
-        """Return step i and what the next looks at, given what this one does and the ids `previous` (S, k) of y_{i-1}.
+        """Return step i and the extended cache, given the cache before it and the ids `previous` (S, k) of y_{i-1}.
 
-        Raise ValueError where there is an `intervention`: it would have to say on which of many attentions.
+        Raise ValueError for an `intervention`: a transformer has many attentions that it could apply to.
         """
         if intervention is not None:
             raise ValueError("the attention of a transformer cannot be changed")
@@ -107,7 +107,7 @@ class TransformerStepDecoder:
             values = torch.cat([before.values[number], new_values], -2)
             found, _ = layer.attention.attend(layer.attention.queries(normal), keys, values, 0.0)
             stream = stream + found[..., 0, :]
-            # The hypotheses of a sentence look at one source: to the cross-attention they are k positions of a target.
+            # The hypotheses of a sentence share one source: the cross-attention treats them as k target positions.
             asking = layer.cross.queries(layer.cross_norm(stream))
             found, _ = layer.cross.attend(asking, memory.keys[number], memory.values[number], memory.mask)
             stream = stream + found

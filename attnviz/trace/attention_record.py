@@ -15,7 +15,7 @@ from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned, Groups
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import drawing, step_index
 from attnviz.trace.parts import FloatArray, IntArray
 from attnviz.trace.quantity import Quantity
 
@@ -32,6 +32,21 @@ REMARKS = (
     "energies-differ",
     "one-head",
     "mean-of-heads",
+    "transposed",
+    "linked-source-end",
+    "linked-target-end",
+    "counted-from-0",
+    "counted-from-1",
+    "counted-from-0-assumed",
+    "counted-by-format",
+    "probabilities",
+    "phrases",
+    "null-links",
+    "target-first",
+    "best-only",
+    "reordered",
+    "margins-dropped",
+    "unescaped",
 )
 """Keys of what a reader may have assumed or changed; `wording.given` has the sentences."""
 
@@ -69,6 +84,8 @@ class Attention(Aligned):
     """Sure gold links, drawn by people."""
     possible: Links = ()
     """Possible gold links; sure links are not repeated here."""
+    links: Links = ()
+    """0-based (source token, target token) that the file links, possible links included; empty for a matrix."""
     origin: str = ""
     """The program or model that computed the attention; empty where unknown."""
     remarks: tuple[str, ...] = ()
@@ -130,6 +147,10 @@ class Attention(Aligned):
         for j, i in (*self.sure, *self.possible):
             if not (0 <= j < source and 0 <= i < target):
                 raise ValueError(f"the link {j}-{i} is of no words: there are {source} and {target}, from 0")
+        source, target = len(self.source_pieces), len(self.target_pieces)
+        for j, i in self.links:
+            if not (0 <= j < source and 0 <= i < target):
+                raise ValueError(f"the link {j}-{i} is of no tokens: there are {source} and {target}, from 0")
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the weights are not negative and each row sums to 1 (within ROUNDED) or to 0."""
@@ -151,6 +172,8 @@ class Attention(Aligned):
         for name in ("energies", "states"):
             if (array := getattr(self, name)).size:
                 fields[name] = _plain(array)
+        if self.links:
+            fields["links"] = self.links
         if self.sure or self.possible:
             fields["gold"] = {"sure": self.sure, "possible": self.possible}
         return json.dumps(fields | {"remarks": self.remarks}, ensure_ascii=False, separators=(",", ":"))
@@ -176,9 +199,9 @@ class Attention(Aligned):
     def step_figure(self, i: int, picture: str = "look", **choices: Any) -> Any:
         """Return the figure `picture` of target piece `i` (0-based), a name from `figures.STEP_FIGURES`.
 
-        Raise IndexError where there is no such piece and AttnvizError where there is no such picture.
+        Raise AttnvizError where there is no such piece or picture.
         """
-        return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
+        return drawing().step_figure(self, step_index(self, i), picture, **choices)
 
     def _repr_html_(self) -> str:
         """Return the heatmap as an HTML table without scripts, which notebooks display."""

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.errors import AttnvizError
+from attnviz.files import replace_text
 from attnviz.languages import gettext
 from attnviz.trace.attention_record import Attention
 from attnviz.trace.changes import Change, from_record, to_record
 from attnviz.trace.record import Record
 from attnviz.trace.seq2seq_trace import Seq2SeqTrace
-from attnviz.trace.storage import LARGEST, read_file, write_file
+from attnviz.trace.storage import LARGEST, read_file
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
 
@@ -97,7 +98,7 @@ class Branches:
 
     def save(self, path: str | Path) -> None:
         """Write everything to `path`."""
-        write_file(path, self.to_json())
+        replace_text(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Branches:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from attnviz.arguments import check_whole
+from attnviz.languages import gettext
+
 if TYPE_CHECKING:
     from attnviz.trace.aligned import Aligned
     from attnviz.trace.beam_tree import BeamTree
@@ -27,6 +30,13 @@ class Drawing(Protocol):
 
     def table_html(self, trace: Aligned) -> str:
         """Return the alignment as an HTML table without scripts."""
+
+
+def step_index(trace: Aligned, step: int) -> int:
+    """Return a step from 0 on, which may be counted from the end; raise AttnvizError where there is none."""
+    steps = len(trace.target_pieces)
+    check_whole(gettext("step"), step, -steps, steps - 1)
+    return range(steps)[step]
 
 
 _provider: Callable[[], Drawing] | None = None

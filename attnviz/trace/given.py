@@ -60,11 +60,12 @@ def attention(
         )
     remarks = list[str]()
     sides = _with_ends(_split(source), _split(target), weights.shape, remarks)
+    _check_orientation(weights)
     if normalise:
         weights = _scaled(weights, remarks)
     _check_sums(weights, remarks)
     pieces = [to_pieces(tokens) for tokens in sides]
-    return _record(pieces, weights, energies, states, (_links(sure), _links(possible)), origin, remarks)
+    return _record(pieces, weights, energies, states, (pairs_of(sure), pairs_of(possible)), origin, remarks)
 
 
 def split_tokens(text: Tokens) -> list[str]:
@@ -151,6 +152,19 @@ def size_of_matrix(rows: int, columns: int) -> dict[str, str]:
     }
 
 
+def _check_orientation(weights: NDArray[np.float64]) -> None:
+    """Raise AttnvizError where the columns add up to 1 and the rows do not: scaling would hide that."""
+    rows, columns = (weights.sum(axis=axis) for axis in (1, 0))
+    whole = (np.abs(rows - 1) <= ROUNDED) | (rows == 0)
+    if not whole.all() and (np.abs(columns - 1) <= ROUNDED).all():
+        raise AttnvizError(
+            gettext(
+                "The columns of the matrix add up to 1 and its rows do not: it looks transposed. A row must be a "
+                "target token and a column a source token. Transpose the matrix, or exchange source and target."
+            )
+        )
+
+
 def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.float64]:
     """Return the weights with each non-zero row scaled to sum to 1."""
     sums = weights.sum(axis=1, keepdims=True)
@@ -180,7 +194,7 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
         remarks.append("empty-rows")
 
 
-def _links(given: object) -> Links:
+def pairs_of(given: object) -> Links:
     """Return links as sorted pairs of whole numbers; raise AttnvizError for anything else."""
     try:
         found = tuple((j, i) for j, i in given)  # type: ignore[attr-defined]

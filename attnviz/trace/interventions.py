@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arguments import check_each
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.text import EOS
@@ -161,6 +162,7 @@ def check_interventions(
 
     `attends` says whether the model has attention.
     """
+    check_each(gettext("interventions"), interventions, tuple(KINDS.values()))
     words = [one for one in interventions if isinstance(one, ForceWord)]
     for word in words:
         if word.piece_id >= vocabulary_size:

@@ -11,6 +11,7 @@ These fields are optional.
 - `states`: a row of numbers for each target token;
 - `gold`: links drawn by people, `{"sure": [[0, 0], …], "possible": […]}`, as pairs of a source and a target word, both
   from 0, where a word is the tokens that subword marks join; or Pharaoh text, `0-0` sure and `1?2` possible;
+- `links`: links between tokens that the matrix was made of, pairs of a source and a target token, both from 0;
 - `words`: `{"source": […], "target": […]}`, the 0-based word of each token, which overrides subword marks;
 - `origin`: who computed it, a string; `format`: "attnviz-attention" and `version`: 1, which identify the format.
 """
@@ -27,7 +28,7 @@ import numpy as np
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace.attention_record import Attention
-from attnviz.trace.given import MOST_TOKENS, attention, checked
+from attnviz.trace.given import MOST_TOKENS, attention, checked, pairs_of
 from attnviz.trace.parts import IntArray
 
 _LINK = re.compile(r"([0-9]{1,6})([-?])([0-9]{1,6})")
@@ -63,6 +64,8 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
         normalise=normalise,
         origin=fields.get("origin", ""),
     )
+    if linked := fields.get("links"):
+        found = dataclasses.replace(found, links=pairs_of(linked))
     return _as_said(found, fields.get("words"), fields.get("remarks", ()))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import drawing, step_index
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.record import Record
 
@@ -86,10 +86,10 @@ class Recurrent(Record):
     def step_figure(self, i: int, picture: str = "attention", **choices: Any) -> Any:
         """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
 
-        Some figures need the model's weights: pass `weights=analysis.load_weights(folder)`. Raise IndexError where
-        there is no such step and AttnvizError where there is no such picture.
+        Some figures need the model's weights: pass `weights=analysis.load_weights(folder)`. Raise AttnvizError where
+        there is no such step or picture.
         """
-        return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
+        return drawing().step_figure(self, step_index(self, i), picture, **choices)
 
     def _repr_html_(self) -> str:
         """Return the heatmap as an HTML table without scripts, which notebooks display."""

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self, TextIO, get_type_hints
 import numpy as np
 
 from attnviz.errors import AttnvizError
+from attnviz.files import replace_text
 from attnviz.languages import gettext
 from attnviz.trace import storage
 from attnviz.trace.quantity import Quantity, table
@@ -129,7 +130,7 @@ class Saved(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write the result to `path`."""
-        storage.write_file(path, self.to_json())
+        replace_text(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

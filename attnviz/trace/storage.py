@@ -58,11 +58,6 @@ MARKS = {
 """Architecture by format name."""
 
 
-def write_file(path: str | Path, text: str) -> None:
-    """Write the saved `text` to `path`."""
-    Path(path).write_text(text, encoding="utf-8")
-
-
 def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
     """Return `read` of the text in `path`; raise AttnvizError, naming the file, where that fails."""
     try:

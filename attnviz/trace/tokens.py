@@ -6,12 +6,15 @@ Programs mark the beginning of a word in different ways: a visible space before 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.text import SPACE, SPECIAL_PIECES, word_groups
+from attnviz.text import CONTINUED, SPACE, SPECIAL_PIECES, word_groups
 
 LONGEST_TOKEN = 200
 """Characters of the longest accepted token."""
@@ -23,6 +26,8 @@ SPECIAL = (
     | dict.fromkeys(("<pad>", "<PAD>", "[PAD]", "<blank>"), "<pad>")
 )
 """Other programs' names of the special pieces, and ours."""
+_BYTE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
+"""A byte of a character that SentencePiece has no piece for."""
 BYTES, JOINER, CONTINUES, WORDPIECE = "Ġ", "￭", "@@", "##"
 
 
@@ -38,6 +43,7 @@ def to_pieces(tokens: Sequence[str]) -> Pieces:
     """Return `tokens` as pieces; raise AttnvizError where one is empty, too long or no text."""
     for number, token in enumerate(tokens, 1):
         check_token(number, token)
+    tokens = _with_bytes(tokens)
     plain = [token for token in tokens if token not in SPECIAL]
     if any(SPACE in token for token in plain):
         return _spelled(tokens, str)
@@ -46,6 +52,50 @@ def to_pieces(tokens: Sequence[str]) -> Pieces:
     if any(token.startswith(WORDPIECE) for token in plain):
         return _spelled(tokens, lambda token: token[2:] if token.startswith(WORDPIECE) else SPACE + token)
     return _joined(tokens)
+
+
+def _with_bytes(tokens: Sequence[str]) -> Sequence[str]:
+    """Return tokens with the characters that runs of byte pieces (`<0xC3>`, `<0xA9>`) spell."""
+    if not any(_BYTE.fullmatch(token) for token in tokens):
+        return tokens
+    found = list[str]()
+    for is_bytes, run in groupby(tokens, lambda token: _BYTE.fullmatch(token) is not None):
+        several = list(run)
+        found += spell_bytes([bytes([int(token[3:5], 16)]) for token in several], several) if is_bytes else several
+    return found
+
+
+def spell_bytes(parts: Sequence[bytes], otherwise: Sequence[str]) -> list[str]:
+    """Return the texts of parts of a run of bytes.
+
+    A character belongs to the part with its first byte; a part with only further bytes of it is that character after
+    CONTINUED. A part with bytes that are no UTF-8 is as `otherwise` has it.
+    """
+    whole = b"".join(parts)
+    owners = [number for number, part in enumerate(parts) for _ in part]
+    texts, inside, damaged = [""] * len(parts), dict[int, str](), set[int]()
+    place = 0
+    while place < len(whole):
+        size = next((n for n in (1, 2, 3, 4) if _is_utf8(whole[place : place + n])), 0)
+        character = whole[place : place + size].decode("utf-8") if size else ""
+        if not character or not (character.isprintable() or character == " "):
+            damaged.add(owners[place])
+        else:
+            texts[owners[place]] += SPACE if character == " " else character
+            for owner in owners[place + 1 : place + size]:
+                inside.setdefault(owner, character)
+        place += max(size, 1)
+    return [
+        otherwise[number] if number in damaged else texts[number] or CONTINUED + inside.get(number, "\ufffd")
+        for number in range(len(parts))
+    ]
+
+
+def _is_utf8(part: bytes) -> bool:
+    try:
+        return len(part.decode("utf-8")) == 1
+    except UnicodeDecodeError:
+        return False
 
 
 def check_token(number: int, token: object) -> None:
@@ -77,20 +127,27 @@ def _spelled(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:
 
 def _byte_level(tokens: Sequence[str]) -> Pieces:
     """Return tokens of byte-level BPE, whose letters stand for bytes and Ġ for a space; the first has no Ġ."""
-    spelled = [token if token in SPECIAL else _from_bytes(token) for token in tokens]
+    spelled = list[str]()
+    for special, run in groupby(tokens, lambda token: token in SPECIAL):
+        several = list(run)
+        spelled += several if special else _from_bytes(several)
     first = next((i for i, token in enumerate(spelled) if token not in SPECIAL), 0)
     if not spelled[first].startswith(SPACE) and spelled[first] not in SPECIAL:
         spelled[first] = SPACE + spelled[first]
     return _spelled(spelled, str)
 
 
-def _from_bytes(token: str) -> str:
+def _from_bytes(tokens: Sequence[str]) -> list[str]:
+    """Return the texts of consecutive tokens, whose letters stand for bytes."""
     known = _letters_of_bytes()
-    if any(letter not in known for letter in token):
-        return token.replace(BYTES, SPACE)
-    return bytes(known[letter] for letter in token).decode("utf-8", "replace").replace(" ", SPACE)
+    plain = [token.replace(BYTES, SPACE) for token in tokens]
+    parts = [bytes(known.get(letter, 0xFF) for letter in token) for token in tokens]
+    if any(letter not in known for token in tokens for letter in token):
+        return plain
+    return spell_bytes(parts, [part.decode("utf-8", "replace").replace(" ", SPACE) for part in parts])
 
 
+@cache
 def _letters_of_bytes() -> dict[str, int]:
     """Return the byte of each letter of byte-level BPE (Radford et al. 2019).
 
@@ -110,7 +167,7 @@ def _joined(tokens: Sequence[str]) -> Pieces:
             word, joined = word + 1, False
         else:
             core = token.removeprefix(JOINER)
-            continues = joined or (core != token and bool(core))
+            continues = token.startswith(CONTINUED) or joined or (core != token and bool(core))
             bare = core.removesuffix(CONTINUES).removesuffix(JOINER)
             joined = bool(bare) and bare != core
             pieces.append(bare or token)

@@ -13,7 +13,7 @@ from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import storage
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import drawing, step_index
 from attnviz.trace.parts import FloatArray, Heads
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.record import Record
@@ -189,10 +189,9 @@ class TransformerTrace(Record):
     def step_figure(self, i: int, picture: str = "scores", **choices: Any) -> Any:
         """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
 
-        It shows the head on display (`analysis.heads`). Raise IndexError where there is no such step and AttnvizError
-        where there is no such picture.
+        It shows the head on display (`analysis.heads`). Raise AttnvizError where there is no such step or picture.
         """
-        return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
+        return drawing().step_figure(self, step_index(self, i), picture, **choices)
 
     def _repr_html_(self) -> str:
         """Return the alignment as an HTML table without scripts, which notebooks display."""

@@ -42,6 +42,10 @@ class TrainingConfig:
     validation: tuple[str, ...] = _option("validation pairs, files of the same kind")
     output: str = _option("folder of the run: checkpoints, log, snapshots, and the finished model in model/")
 
+    skip_malformed: bool = _option(
+        "leave out lines that are no source<TAB>target, also where these are more than 1 % of a file", False
+    )
+
     start_from: str = _option(
         "folder of a model whose weights, sizes and attention the run begins with, instead of random weights and the "
         "sizes below; its tokenizer too, unless vocabulary_size or tokenizer ask for another",
@@ -149,7 +153,9 @@ class TrainingConfig:
         (),
     )
     device: str = _option("auto, cpu, cuda, cuda:N or mps", "auto")
-    precision: str = _option("bf16 (autocast) or fp32", "bf16", ("bf16", "fp32"))
+    precision: str = _option(
+        "bf16 (autocast), fp32, or auto: the faster of the two on this machine", "auto", bounds.PRECISIONS
+    )
     threads: int = _option("threads of the CPU; 0 leaves torch's choice", 0, (0, 1024))
 
     def __post_init__(self) -> None:
@@ -239,6 +245,9 @@ def _check_value(each: dataclasses.Field[Any], value: Any) -> None:
         bounds.whole(name, value, *among)
     elif each.type == "float":
         bounds.real(name, value, *among, without=each.metadata["without"])
+    elif each.type == "bool":
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} must be true or false, not {bounds.shown(value)}")
     elif each.type == "tuple[int, ...]":
         if not isinstance(value, tuple):
             raise ValueError(f"{name} must be whole numbers, not {bounds.shown(value)}")

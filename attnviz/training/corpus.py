@@ -1,9 +1,8 @@
-"""Sentence pairs: reading `.tsv` and `.tsv.xz` files, and the encoded corpus as flat arrays of ids."""
+"""Files with weights, and the encoded corpus as flat arrays of ids."""
 
 from __future__ import annotations
 
-import lzma
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
 from attnviz.text import EOS, Tokenizer
+from attnviz.text_files import Pair
 
-Pair = tuple[str, str]
 _BLOCK = 20_000
 
 
@@ -30,41 +29,6 @@ def parse_weighted(entry: str) -> tuple[Path, float]:
     if not 0 < value <= 100:
         raise AttnvizError(f"The weight of {path} must be above 0 and at most 100, not {weight}.")
     return Path(path), value
-
-
-def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a `.tsv` or `.xz` file; bytes that are not UTF-8 become U+FFFD.
-
-    Raise AttnvizError, naming the file, where it is missing or cannot be read.
-    """
-    try:
-        if path.suffix == ".xz":
-            with lzma.open(path, "rt", encoding="utf-8", errors="replace", newline="\n") as file:
-                yield from file
-        else:
-            with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
-                yield from file
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise AttnvizError(f"The file {path} cannot be read: {reason}.") from error
-
-
-def read_pairs(path: Path) -> tuple[list[Pair], int]:
-    """Return the sentence pairs of a file and the number of malformed lines skipped.
-
-    A line is malformed unless it has exactly two columns, neither blank, and is valid UTF-8. Raise AttnvizError where
-    no pair is left.
-    """
-    pairs, malformed = [], 0
-    for line in read_lines(path):
-        columns = line.rstrip("\r\n").split("\t")
-        if len(columns) == 2 and columns[0].strip() and columns[1].strip() and "\ufffd" not in line:
-            pairs.append((columns[0], columns[1]))
-        else:
-            malformed += 1
-    if not pairs:
-        raise AttnvizError(f"The file {path} holds no sentence pair (source<TAB>target on a line).")
-    return pairs, malformed
 
 
 @dataclass(frozen=True)

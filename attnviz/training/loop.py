@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
 from attnviz.network import AnyNetwork, build
+from attnviz.network.machine import choose_precision
 from attnviz.training.averaging import Copies
 from attnviz.training.batches import epoch_batches
 from attnviz.training.config import TrainingConfig
@@ -50,7 +52,11 @@ def run(config: TrainingConfig, *, kill: bool = False) -> Path:
     if config.threads:
         torch.set_num_threads(config.threads)
     with team(config) as members:
-        return _Run(config, members, kill).train()
+        precision = "bf16" if members.told(choose_precision(config.precision, members.device) == "bf16") else "fp32"
+        started = _Run(dataclasses.replace(config, precision=precision), members, kill)
+        if config.precision == "auto":
+            started.say(f"Trains in {precision}, the faster precision on {members.device} here.")
+        return started.train()
 
 
 class _Run:
@@ -185,11 +191,12 @@ class _Run:
         self._keep()
         self._validate_when_due()
         if self.pace.updates in (FORECAST_AFTER, FORECAST_AGAIN) and update < config.updates:
-            self._say(self.pace.left(config, update))
+            self.say(self.pace.left(config, update))
         if update % config.checkpoint_every == 0 and self.members.leads:
             self._checkpoint()
 
-    def _say(self, remark: str) -> None:
+    def say(self, remark: str) -> None:
+        """Print a remark above the bar, once for all processes."""
         if self.members.leads:
             self.bar.write(remark, file=sys.stderr)
 
@@ -253,7 +260,7 @@ class _Run:
                 self.pace.validation = time.perf_counter() - started
                 score = result.score
                 if self.pace.updates >= FORECAST_AFTER and progress.update < self.config.updates:
-                    self._say(self.pace.left(self.config, progress.update))
+                    self.say(self.pace.left(self.config, progress.update))
             self.network.train()
         if self.members.any(interrupted):
             raise Interrupted
@@ -284,7 +291,7 @@ class _Run:
             result = self.validation.measure(network)
         keep_memory()
         self.log.write(self.progress, result.columns, weights=weights)
-        self._say(f"{named}: {result}")
+        self.say(f"{named}: {result}")
         write_curve(self.log.path, self.output / "curve.html", self.output.resolve().name)
         return result
 

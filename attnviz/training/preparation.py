@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -15,13 +17,17 @@ from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text
 from attnviz.model_folder import TOKENIZER
 from attnviz.text import Tokenizer
+from attnviz.text_files import Pair, read_pairs
 from attnviz.training.config import DEFAULT_VOCABULARY, TrainingConfig
-from attnviz.training.corpus import Corpus, Pair, encode, parse_weighted, read_pairs
+from attnviz.training.corpus import Corpus, encode, parse_weighted
 from attnviz.training.guidance import Lexicon
 from attnviz.training.state import CHECKPOINT, read_progress
 
-CORPUS, SETTINGS, LEXICON = "corpus.npz", "training.json", "lexicon.npy"
-"""Files of a run's folder: the encoded pairs, the `TrainingConfig`, and the links of pieces."""
+CORPUS, SETTINGS, LEXICON, DATA = "corpus.npz", "training.json", "lexicon.npy", "data.json"
+"""Files of a run's folder: the encoded pairs, the `TrainingConfig`, the links of pieces, and what was read of which
+file."""
+_NAMED = 1000
+"""Skipped lines of a file that are named there."""
 
 _MAY_CHANGE = {
     "output",
@@ -37,6 +43,7 @@ _MAY_CHANGE = {
     "snapshots",
     "snapshot_sentences",
     "precision",
+    "skip_malformed",
 }
 """Fields that may change on resume: only the precision alters the weights, and by rounding alone."""
 
@@ -76,7 +83,7 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
 
 def _refuse_foreign_files(output: Path) -> None:
     """Raise AttnvizError where a folder without a run holds what no run put there, which it might overwrite."""
-    first = {TOKENIZER, CORPUS}  # what a run that was killed early leaves
+    first = {TOKENIZER, CORPUS, DATA}  # what a run that was killed early leaves
     names = (path.name.removesuffix(".tmp") for path in output.iterdir())
     foreign = sorted(name for name in names if name not in first and not name.startswith("."))
     if foreign:
@@ -144,18 +151,30 @@ def _read(config: TrainingConfig) -> tuple[list[Pair], list[float]]:
     """Return all training pairs within `max_words` and their weights; report what was left out."""
     pairs: list[Pair] = []
     weights: list[float] = []
+    files: list[dict[str, Any]] = []
     for entry in config.data:
         path, weight = parse_weighted(entry)
-        found, malformed = read_pairs(path)
+        read = read_pairs(path, skip_malformed=config.skip_malformed)
+        found = read.pairs
         kept = [pair for pair in found if max(len(pair[0].split()), len(pair[1].split())) <= config.max_words]
         pairs += kept
         weights += [weight] * len(kept)
         tqdm.write(
             f"{path}: {len(kept)} pairs"
             + (f", {len(found) - len(kept)} longer than {config.max_words} words left out" * (len(kept) < len(found)))
-            + (f", {malformed} malformed lines skipped" * bool(malformed)),
+            + (f", {len(read.skipped)} lines skipped" * bool(read.skipped)),
             file=sys.stderr,
+        )
+        files.append(
+            {
+                "file": str(path),
+                "pairs": len(kept),
+                "too_long": len(found) - len(kept),
+                "skipped": len(read.skipped),
+                "first_skipped": [dataclasses.asdict(line) for line in read.skipped[:_NAMED]],
+            }
         )
     if not pairs:
         raise AttnvizError(f"No training pair is within {config.max_words} words. Raise max_words.")
+    replace_text(Path(config.output) / DATA, json.dumps(files, indent=2, ensure_ascii=False) + "\n")
     return pairs, weights

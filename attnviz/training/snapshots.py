@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.errors import AttnvizError
+from attnviz.text_files import Pair
 from attnviz.trace.snapshots import Sentence, Snapshots
 from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Pair
 from attnviz.translator import Translator
 
 _COUNT, _WORDS = 10, range(5, 15)

@@ -12,10 +12,11 @@ import torch
 from attnviz.errors import AttnvizError
 from attnviz.network import Trainable
 from attnviz.text import Tokenizer
+from attnviz.text_files import Pair, read_pairs
 from attnviz.trace.snapshots import FOLDER
 from attnviz.training.batches import epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Pair, encode, parse_weighted, read_pairs
+from attnviz.training.corpus import encode, parse_weighted
 from attnviz.training.objective import Objective
 from attnviz.training.snapshots import fixed_pairs, moment
 from attnviz.translator import Translator
@@ -49,7 +50,8 @@ class Measurement:
 
 def validation_pairs(config: TrainingConfig) -> list[Pair]:
     """Return the pairs of all validation files within `max_words`; raise AttnvizError where there are none."""
-    pairs = [pair for entry in config.validation for pair in read_pairs(parse_weighted(entry)[0])[0]]
+    paths = [parse_weighted(entry)[0] for entry in config.validation]
+    pairs = [pair for path in paths for pair in read_pairs(path, skip_malformed=config.skip_malformed).pairs]
     pairs = [pair for pair in pairs if max(len(side.split()) for side in pair) <= config.max_words]
     if not pairs:
         raise AttnvizError(f"No validation pair is within {config.max_words} words. Raise max_words.")

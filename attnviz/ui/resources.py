@@ -20,7 +20,6 @@ from attnviz.detector import Detector
 from attnviz.devices import resolve_device
 from attnviz.kept import Kept, kept_in, size_of
 from attnviz.model_folder import (
-    DETECTOR,
     EVERY_FILE,
     IMPORTED,
     TOKENIZER,
@@ -28,6 +27,7 @@ from attnviz.model_folder import (
     WEIGHTS,
     architecture,
     detector_folders,
+    is_translator,
     load_weights,
     model_folders,
     stamp,
@@ -53,15 +53,26 @@ whose model was replaced is another model."""
 
 def models() -> dict[str, Path]:
     """Return the folders of the models that translate, by name, the default `en-fr` first."""
-    folders = model_folders(os.environ.get(MODELS_VARIABLE, "models"))
-    ordered = sorted(folders, key=lambda folder: (folder.name != "en-fr", folder.name))
-    return {folder.name: folder for folder in ordered if architecture(folder) != DETECTOR}
+    folders = model_folders(_models_root())
+    return {folder.name: folder for folder in sorted(folders, key=lambda one: (one.name != "en-fr", one.name))}
+
+
+def model_folder(name: str) -> Path | None:
+    """Return the folder of the model of this name that translates, or None where `models` has none."""
+    root = _models_root()
+    folder = root / name
+    # A trace from a file may name any path.
+    return folder if folder.parent == root and name != ".." and is_translator(folder) else None
+
+
+def _models_root() -> Path:
+    return Path(os.environ.get(MODELS_VARIABLE, "models"))
 
 
 def detector_folder() -> Path | None:
     """Return the folder of the detector of translations, the one of that name or else the first; None where there is
     none."""
-    found = detector_folders(os.environ.get(MODELS_VARIABLE, "models"))
+    found = detector_folders(_models_root())
     return min(found, key=lambda folder: (folder.name != "detector", folder.name), default=None)
 
 
@@ -119,7 +130,8 @@ def translate(
 
     def made() -> Trace:
         translator = _shared_translator(folder, device, files)
-        return translator.translate(text, beam=beam, target=target, interventions=interventions)
+        width = beam if target is None else 1
+        return translator.translate(text, beam=width, target=target, interventions=interventions)
 
     with TURNS.left():
         return _TRACES.get((folder, device, files, text, beam, target, interventions), made)
@@ -231,7 +243,7 @@ def _translator_of(trace: Trace) -> Translator | None:
     """
     if _found(trace) is None:
         return None
-    folder = str(models()[trace.model])
+    folder = str(model_folder(trace.model))
     device = trace.device if trace.device in available_devices() else "cpu"
     return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
 
@@ -252,13 +264,13 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where `weights_of` has none."""
     if _found(trace) is None:
         return None
-    folder = str(models()[trace.model])
+    folder = str(model_folder(trace.model))
     return _tokenizer(folder, stamp(folder, TOKENIZER, VOCABULARIES))
 
 
 def _found(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, where it is here."""
-    folder = models().get(trace.model) if trace.translated else None  # attention alone names no model
+    folder = model_folder(trace.model) if trace.translated else None  # attention alone names no model
     if folder is None:
         return None
     try:

@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.ui import modules
+from attnviz.ui.guard import GUARD, frame_ancestors
 from attnviz.ui.unheard import hear_all
 from attnviz.ui.whole_callbacks import keep_callbacks_whole
 
@@ -141,6 +142,7 @@ POLICY = {
     "object-src": "'none'",
     "base-uri": "'self'",
     "form-action": "'self'",
+    "frame-ancestors": "{frames}",
 }
 """What a page may load and run (https://www.w3.org/TR/CSP3): nothing that is not its server's."""
 
@@ -152,7 +154,9 @@ def _policy() -> str:
     texts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     hashes = (b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") for text in texts)
     inline = " ".join(f"'sha256-{digest}'" for digest in hashes)
-    return "; ".join(f"{name} {sources.format(inline=inline).strip()}" for name, sources in POLICY.items())
+    return "; ".join(
+        f"{name} {sources.format(inline=inline, frames=frame_ancestors()).strip()}" for name, sources in POLICY.items()
+    )
 
 
 class _Announcement:
@@ -185,7 +189,7 @@ ROUTES = [
 ]
 """Beside Streamlit's own."""
 
-MIDDLEWARE = [Middleware(_Announcement)]
+MIDDLEWARE = [GUARD, Middleware(_Announcement)]
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""What is said about numbers, for the page, for files and for the terminal. Neither Plotly nor Streamlit in here.
+"""Sentences about numbers, for the page, for files and for the terminal; without Plotly and Streamlit.
 
-Names of buttons and axes, and the text alternative of a picture, stand beside what shows them.
+Labels of buttons and axes, and text alternatives of figures, are next to the code that displays them.
 """

@@ -1,4 +1,4 @@
-"""What a step says of itself once its word is known: prior × likelihood → posterior, in words and as an equation."""
+"""Posterior attention of a step in words and as an equation: prior × likelihood → posterior."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from attnviz.wording.latex import aligned, coloured, number
 from attnviz.wording.numbers import decimal, percent
 
 _TERMS = 2
-"""Products of the sum that are written out before the dots."""
+"""Number of products of the sum that are written out before the dots."""
 _LITTLE = 0.05
-"""Total variation between prior and posterior below which the word is said to change little."""
+"""Total variation between prior and posterior below which the text says that the word changes little."""
 
 
 def after_title() -> str:
-    """Return what the part of a step is called that looks back from its word."""
+    """Return the title of a step's section on posterior attention."""
     return gettext("After the word: what was that look about?")
 
 
 def after_heading() -> str:
-    """Return what stands above the three columns."""
+    """Return the heading of the three columns."""
     return gettext("Prior × likelihood → posterior")
 
 
 def after_sentence(trace: Trace, found: AfterWord, step: int) -> str:
-    """Return what the look of 0-based `step` was about once its word was known, as plain text."""
+    """Return the posterior attention of 0-based `step` as a sentence."""
     if len(trace.source_pieces) == 1:
         return gettext("There was only one piece to look at: its word says nothing of the look.")
     prior, posterior = found.prior[step], found.posterior[step]
@@ -74,7 +74,7 @@ def after_sentence(trace: Trace, found: AfterWord, step: int) -> str:
 
 
 def about_the_reading() -> str:
-    """Return how the three columns go together with the heatmap after the word."""
+    """Return how the three columns relate to the heatmap after the word."""
     return gettext(
         "The three columns are Bayes as it stands, for this step alone. ◇ is α′, what the heatmap shows after the "
         "word: the same, a little flatter and helped by what each annotation adds to the word’s logit, and less for "
@@ -83,8 +83,7 @@ def about_the_reading() -> str:
 
 
 def after_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
-    """Return what the equation of all steps has in common; `texts_of_step`, and for a source piece `texts_of_cells`,
-    fill it."""
+    """Return the equation template of all steps; `texts_of_step` and `texts_of_cells` fill it."""
     ink = palette(theme)
     word = coloured(ink.decoder, "y_{⟦i⟧}")
 
@@ -112,7 +111,7 @@ def after_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
 
 
 def texts_of_step(found: AfterWord, step: int) -> Texts:
-    """Return the texts that are those of 0-based `step`, whatever the source piece: the products of the sum."""
+    """Return the texts of 0-based `step` that hold for all source pieces: the products of the sum."""
     prior, likely = found.prior[step], found.likelihood[step]
     largest = np.argsort(-prior * likely, kind="stable")[:_TERMS]
     terms = [rf"{number(float(prior[j]))} \cdot {number(float(likely[j]))}" for j in largest]
@@ -120,12 +119,12 @@ def texts_of_step(found: AfterWord, step: int) -> Texts:
 
 
 def texts_of_source(source: int) -> Texts:
-    """Return the texts that are those of 0-based piece `source`, whatever the step."""
+    """Return the texts of 0-based source piece `source` that hold for all steps."""
     return {"j": str(source + 1)}
 
 
 def texts_of_cells(found: AfterWord, step: int) -> dict[str, list[str]]:
-    """Return the texts that are those of a step and a source piece: lists of all pieces'."""
+    """Return the texts of a step for each source piece, as lists."""
     rows = {"prior": found.prior, "likelihood": found.likelihood, "posterior": found.posterior}
     texts = {name: [number(float(value)) for value in values[step]] for name, values in rows.items()}
     return texts | {"reading": [decimal(float(value)) for value in found.reading[step]]}

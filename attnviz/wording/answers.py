@@ -1,4 +1,4 @@
-"""The six answers to what a word depended on: their names, what each says, and how far they agree, in words."""
+"""The six attribution methods in words: names, explanations, and how far they agree."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from attnviz.wording.numbers import decimal, percent
 
 
 class Told(NamedTuple):
-    """An answer in words."""
+    """Texts about an attribution method."""
 
     name: str
     says: str
-    """What it says, in a few words."""
+    """What it measures, in a few words."""
     unit: str
-    """What its numbers are."""
+    """The unit of its numbers."""
     sentence: str
     """What it is and what it leaves out."""
 
 
 def told_answers() -> dict[Answer, Told]:
-    """Return what is said of each answer."""
+    """Return the texts about each attribution method."""
     return {
         "attention": Told(
             gettext("Attention α"),
@@ -87,7 +87,7 @@ def told_answers() -> dict[Answer, Told]:
 
 
 def step_agreement(trace: Trace, found: Answers, step: int) -> str:
-    """Return in words how far the answers agree at 0-based `step`: what each names first, their orders and shares."""
+    """Return how far the methods agree at 0-based `step`: top pieces, orders and shares."""
     told = told_answers()
     first = {name: int(found.matrices[name][step].argmax()) for name in found.names}
     named, agreed = Counter(first.values()).most_common(1)[0]
@@ -111,7 +111,7 @@ def step_agreement(trace: Trace, found: Answers, step: int) -> str:
 
 
 def sentence_agreement(found: Agreement, steps: int) -> str:
-    """Return in words how far the answers agree over all `steps` of a translation."""
+    """Return how far the methods agree over all `steps` of a translation."""
     told = told_answers()
     (one, other), (here, there) = ([told[name].name for name in pair] for pair in (found.together(), found.apart()))
     top = found.top[np.triu_indices(len(found.names), 1)]
@@ -132,7 +132,7 @@ def sentence_agreement(found: Agreement, steps: int) -> str:
 
 
 def _orders_and_shares(found: Agreement) -> Iterator[str]:
-    """Yield a sentence on Kendall's tau and one on total variation, where they are defined for any pair."""
+    """Yield sentences on Kendall's tau and on total variation, where they are defined for a pair."""
     pairs = np.triu_indices(len(found.names), 1)
     tau, variation = found.tau[pairs], found.variation[pairs]
     if np.isfinite(tau).any():
@@ -149,7 +149,7 @@ def _orders_and_shares(found: Agreement) -> Iterator[str]:
 
 
 def answers_caveat() -> str:
-    """Return what the answers, side by side, do and do not say."""
+    """Return what a comparison of attribution methods does and does not show."""
     return gettext(
         "They answer different questions, so that they may differ and all be right. Where they agree, the word hangs "
         "on that piece by every measure here; where they do not, no single one of them should be read as the reason. "

@@ -1,4 +1,4 @@
-"""What is said of the answers of several translators that stand beside one another."""
+"""Sentences about several translators side by side."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from attnviz.wording.why import attention_name
 
 
 class Facts(NamedTuple):
-    """What is known of a translator, and of one translation of its."""
+    """Facts about a translator and one of its translations."""
 
     parameters: int
     milliseconds: float
     bucket: str
-    """The bucket of words that the sentence falls into, as "11-20"."""
+    """The length bucket of the sentence, in words, as "11-20"."""
     bleu: float | None
-    """BLEU there, where it was measured."""
+    """BLEU in that bucket, where measured."""
 
 
 def model_name(trace: Record) -> str:
-    """Return what the kind of model is called."""
+    """Return the name of the kind of model."""
     if trace.config.get("architecture") == "transformer":
         return gettext("Transformer")
     return attention_name(str(trace.config["attention"]))
 
 
 def facts_told(facts: Facts) -> str:
-    """Return the facts in a line."""
+    """Return the facts in one line."""
     told = [
         gettext("{count} parameters", count=thousands(facts.parameters)),
         gettext("{time} ms for this sentence on this server", time=decimal(facts.milliseconds, 0)),
@@ -45,7 +45,7 @@ def facts_told(facts: Facts) -> str:
 
 
 def note(trace: Record, step: int) -> str:
-    """Return where 0-based `step` looked most and how likely it found its piece."""
+    """Return where 0-based `step` attends most and the probability of its piece."""
     sure = gettext("gives its piece a chance of {share}", share=percent(float(np.exp(trace.log_probabilities[step]))))
     if not trace.attends:
         return gettext("{looks}; {sure}", looks=gettext("looks nowhere"), sure=sure)
@@ -59,7 +59,7 @@ def note(trace: Record, step: int) -> str:
 
 
 def looks_told() -> str:
-    """Return how the small heatmaps are to be read."""
+    """Return how to read the small heatmaps."""
     return gettext(
         "Rows are French words, columns English ones (point at a cell, and both are named); bright is a large "
         "weight (the shade is √α), of the transformer in the mean of all heads. The fixed vector looks "
@@ -68,8 +68,10 @@ def looks_told() -> str:
 
 
 def by_length_sentence(lacking: Sequence[str], larger: str) -> str:
-    """Return what the picture by length holds, and of which models nothing was measured; one of those that were may be
-    `larger` than the others."""
+    """Return what the figure by length shows, and which models were not measured.
+
+    `larger` names a model that is larger than the others.
+    """
     told = gettext(
         "Measured on sentences that none of them was trained on, with bars that hold 95 of 100 resamplings; the "
         "length of your sentence is marked."
@@ -86,8 +88,10 @@ def by_length_sentence(lacking: Sequence[str], larger: str) -> str:
 
 
 def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:
-    """Return where the BLEU of the small transformer stands beside that of the additive model, by buckets of words;
-    nothing where they share none."""
+    """Return how the BLEU of the small transformer compares with that of the additive model, by length bucket.
+
+    Empty where they share no bucket.
+    """
     behind = [score - transformer[words] for words, score in additive.items() if words in transformer]
     lacking = [one for one in behind if one > 0]
     if not behind:
@@ -114,7 +118,7 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
 
 
 def combined_badge(proofs: Sequence[Proof], step: int) -> str:
-    """Return what the badge of 0-based `step` says of several models."""
+    """Return the verification badge of 0-based `step` for several models."""
     if all(one.holds for one in proofs):
         return gettext(
             "All {numbers} numbers of step {step} check out in {count} models, max |Δ| = {largest}",
@@ -127,5 +131,5 @@ def combined_badge(proofs: Sequence[Proof], step: int) -> str:
 
 
 def misfit_of(trace: Record) -> str:
-    """Return that a translation was not made by the model that is here."""
+    """Return that a translation was not made by the loaded model."""
     return gettext("A translation does not fit the weights of “{model}”", model=trace.model)

@@ -1,4 +1,4 @@
-"""A beam search in words: why the winner won, and what became of every other hypothesis."""
+"""A beam search in words: why the winner won, and what happened to every other hypothesis."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from attnviz.wording.labels import quote
 from attnviz.wording.numbers import NO_BREAK, decimal, significant
 
 _LONGEST = 70
-"""Characters of a hypothesis that a sentence quotes."""
+"""Characters of the longest quoted hypothesis."""
 _BEFORE = 2
-"""Words before the first in which a hypothesis differs from another."""
+"""Number of words quoted before the first difference from another hypothesis."""
 
 
 def told_hypothesis(tree: BeamTree, index: int, beside: int | None = None) -> str:
-    """Return what a hypothesis says, in quotation marks; where it begins as the one `beside` it does, and is long, only
-    from shortly before the first word in which they differ."""
+    """Return a hypothesis in quotation marks.
+
+    A long one that begins like `beside` starts shortly before the first word in which they differ.
+    """
     text = tree.text(index)
     if not text:
         return gettext("the empty translation")
@@ -33,7 +35,7 @@ def told_hypothesis(tree: BeamTree, index: int, beside: int | None = None) -> st
 
 
 def scoring(tree: BeamTree, index: int) -> str:
-    """Return the score of a hypothesis with what it is reckoned from, as in `−1.43 / 8 = −0.179`, on one line."""
+    """Return the score of a hypothesis with its computation, as in `−1.43 / 8 = −0.179`, on one line."""
     node, score = tree.nodes[index], decimal(tree.score(index), 3)
     power = "" if tree.length_penalty == 1 else f"^{significant(tree.length_penalty, 3)}"
     divided = f"{decimal(node.total)} / {node.step + 1}{power}" if tree.length_penalty else "log p"
@@ -41,7 +43,7 @@ def scoring(tree: BeamTree, index: int) -> str:
 
 
 def why_it_won(tree: BeamTree) -> str:
-    """Say why the winner won, and who would have without the length normalisation."""
+    """Return why the winner won, and which hypothesis would win without length normalisation."""
     winner, likeliest = tree.winner, tree.likeliest
     if len(tree.finished) == 1:
         told = gettext(
@@ -63,7 +65,7 @@ def why_it_won(tree: BeamTree) -> str:
 
 
 def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
-    """Say what the length normalisation changed."""
+    """Return what the length normalisation changed."""
     if not tree.length_penalty:
         return gettext("Nothing is divided by the length here (the length penalty is 0).")
     if likeliest == winner:
@@ -78,8 +80,7 @@ def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
 
 
 def where_it_is(tree: BeamTree, ids: Sequence[int]) -> str:
-    """Say where a translation, its pieces `ids` with `</s>` last, is in a tree that it does not win; nothing where it
-    does."""
+    """Return where in the tree a translation with these `ids`, `</s>` last, was dropped; empty for the winner."""
     index = tree.find(ids)
     if index == tree.winner:
         return ""
@@ -102,7 +103,7 @@ def where_it_is(tree: BeamTree, ids: Sequence[int]) -> str:
 
 
 def course_of_search(tree: BeamTree) -> str:
-    """Say how many hypotheses the search considered, and what became of them."""
+    """Return how many hypotheses the search considered, and what happened to them."""
     counts: Counter[str] = Counter(node.fate for node in tree.nodes)
     told = gettext(
         "In {steps} the search considered {hypotheses}.",
@@ -119,7 +120,7 @@ def course_of_search(tree: BeamTree) -> str:
 
 
 def fate_of(tree: BeamTree, index: int) -> str:
-    """Say what became of one hypothesis, and when. Steps count from 1."""
+    """Return what happened to one hypothesis, and at which step, from 1."""
     node, step = tree.nodes[index], tree.nodes[index].step + 1
     match node.fate:
         case "continued":
@@ -158,7 +159,7 @@ def fate_of(tree: BeamTree, index: int) -> str:
 
 
 def fate_name(tree: BeamTree, index: int) -> str:
-    """Return what became of a hypothesis, in a word or two: for a table."""
+    """Return what happened to a hypothesis in a word or two, for a table."""
     if index == tree.winner:
         return gettext("won")
     return {

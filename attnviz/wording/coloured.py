@@ -1,4 +1,4 @@
-"""Sentences in which words of the translation, and what is made of them, bear their colour: parts with a kind each."""
+"""Sentences with coloured parts: words of the source, of the target, and of the context."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 Kind = Literal["", "source", "target", "context"]
-"""What a part of a sentence is of: plain words, the encoder's, the decoder's, a context."""
+"""Colour of a part: none, encoder, decoder or context."""
 Spans = list[tuple[Kind, str]]
 
 _OPEN: dict[Kind, str] = {"source": "\x01", "target": "\x02", "context": "\x03"}
@@ -16,12 +16,12 @@ _SIGNS = re.compile(f"[{''.join(_KINDS)}{_CLOSE}]")
 
 
 def coloured(text: str, kind: Kind) -> str:
-    """Return `text`, which may be a visitor's, to be put into a sentence as one part of this `kind`."""
+    """Return `text`, which may be user input, marked as a coloured part of a sentence."""
     return f"{_OPEN[kind]}{_SIGNS.sub('', text)}{_CLOSE}"
 
 
 def spans(sentence: str) -> Spans:
-    """Return the parts of a `sentence` with coloured ones in it, in their order."""
+    """Return the parts of a `sentence` in order, each with its colour."""
     found: Spans = []
     for part in re.split(f"(?=[{''.join(_KINDS)}])|{_CLOSE}", sentence):
         if part:
@@ -31,5 +31,5 @@ def spans(sentence: str) -> Spans:
 
 
 def plain(sentence: str) -> str:
-    """Return a `sentence` without its colours."""
+    """Return a `sentence` without colour marks."""
     return _SIGNS.sub("", sentence)

@@ -1,4 +1,4 @@
-"""What is said of two translations side by side: their names, their cells, and what they differ in."""
+"""Sentences about two translations side by side: names, cells and differences."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, signed
 
 Names = tuple[str, str]
-"""What the two are called."""
+"""Labels of the two translations."""
 _LONGEST = 26
 
 
 def plain_names() -> Names:
-    """Return what two translations are called of which nothing is known."""
+    """Return the default labels of two translations."""
     return gettext("the first"), gettext("the other")
 
 
 def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
-    """Return of each panel, by its kind, what it is called and what it shows."""
+    """Return, for each panel, its title and what it shows."""
     one, two = (shorten(name, _LONGEST) for name in names)
     shown = f"{SYMBOLS[face]}, {face_names()[face].lower()}"
     return {
@@ -35,20 +35,20 @@ def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
 
 
 def cell_lines(compared: Comparison, names: Names, row: int, column: int) -> list[str]:
-    """Return what is said of a cell, in all panels alike: both words, both numbers, and what they differ by."""
+    """Return the hover text of a cell, the same in all panels: both words, both numbers and their difference."""
     words = f"{shorten(compared.target.names[row], 40)} ← {shorten(compared.source.names[column], 40)}"
     numbers = float(compared.first[row, column]), float(compared.other[row, column])
     return [words, *_both(names, numbers, SYMBOLS[compared.face], 4)]
 
 
 def word_lines(compared: Comparison, names: Names, row: int) -> list[str]:
-    """Return what is said of how likely each found the word of a row."""
+    """Return the hover text of a row's log probabilities."""
     numbers = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
     return [shorten(compared.target.names[row], 40), *_both(names, numbers, "log p", 2)]
 
 
 def _both(names: Names, numbers: tuple[float, float], symbol: str, places: int) -> list[str]:
-    """Return a line for the number of each, and one for their difference where both have one."""
+    """Return a line for each number, and one for their difference where both exist."""
     shown = signed if "−" in symbol else decimal
     lines = [
         f"{shorten(name, 40)}: "
@@ -61,7 +61,7 @@ def _both(names: Names, numbers: tuple[float, float], symbol: str, places: int) 
 
 
 def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
-    """Return in words what two translations share and what they differ in, a sentence each."""
+    """Return sentences about what two translations share and how they differ."""
     told = []
     if not (compared.source.same and compared.target.same):
         told.append(_shared(compared))
@@ -72,7 +72,7 @@ def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
 
 
 def _shared(compared: Comparison) -> str:
-    """Say how many places both have."""
+    """Return how many places are shared."""
     counts = {
         "source": int(compared.source.shared.sum()),
         "sources": len(compared.source.names),
@@ -93,7 +93,7 @@ def _shared(compared: Comparison) -> str:
 
 
 def _looks(compared: Comparison, names: Names) -> str:
-    """Say how far the looks lie apart, and where most."""
+    """Return how far the attention differs, and where most."""
     mean, row = float(np.nanmean(compared.moved)), int(np.nanargmax(compared.moved))
     if compared.moved[row] < 0.005:
         return gettext("The looks for what they share are the same.")
@@ -120,7 +120,7 @@ def _looks(compared: Comparison, names: Names) -> str:
 
 
 def _likelihoods(compared: Comparison, names: Names) -> str:
-    """Say how likely each found its words, and where they differ most."""
+    """Return the log probabilities of both, and where they differ most."""
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     sums = [float(np.nansum(one)) for one in logs]
     told = gettext(
@@ -143,8 +143,11 @@ def _likelihoods(compared: Comparison, names: Names) -> str:
 
 
 def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "first") -> str:
-    """Return in words how the word of 0-based `step` of one `side` fared in both: where each looked most for it, how
-    far the looks lie apart, and how likely each found it. Raise IndexError where there is no such step."""
+    """Return how the word of 0-based `step` of one `side` compares with the other translation.
+
+    That is: where each attends most, how far their attention differs, and the word's probabilities. Raise IndexError
+    where there is no such step.
+    """
     row = compared.row_of(step, side)
     word, there = _quoted(compared.target, row), compared.aligned_step(step, side)
     one, two = names if side == "first" else names[::-1]
@@ -177,7 +180,7 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
 
 
 def _step_looks(compared: Comparison, names: Names, row: int) -> list[str]:
-    """Say where each looked most in a row, and how far both looks lie apart."""
+    """Return where each attends most in a row, and how far their attention differs."""
     if not compared.looks or compared.face == "difference":
         return []
     listed = []
@@ -198,7 +201,7 @@ def _quoted(axis: SharedAxis, place: int) -> str:
 
 
 def comparison_caveat() -> str:
-    """Return what two translations, side by side, do not say."""
+    """Return what a comparison of two translations does not show."""
     return gettext(
         "A difference says that two looked elsewhere, not which of them is right, nor why. Where the words before a "
         "word differ, so does the question that its look answers."

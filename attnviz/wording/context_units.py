@@ -1,4 +1,4 @@
-"""What a context vector is made of, in words: its words by weight, and the annotations that it is most like."""
+"""A context vector in words: its source words by weight, and the annotations most similar to it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from attnviz.wording.machine import mixture
 from attnviz.wording.numbers import decimal
 
 NEAREST = 3
-"""Annotations that are named."""
+"""Number of annotations that are named."""
 
 
 def context_sentence(trace: Trace, found: ContextUnits, step: int) -> str:
-    """Return what the context of 0-based `step` is made of, and which annotations it points most like."""
+    """Return the source words in the context of 0-based `step`, and the annotations most similar to it."""
     nearest = ", ".join(
         f"{quoted_name(trace.source_pieces[j])} {decimal(float(found.cosines[j]))}" for j in found.nearest[:NEAREST]
     )
@@ -27,7 +27,7 @@ def context_sentence(trace: Trace, found: ContextUnits, step: int) -> str:
 
 
 def units_rule(trace: Trace) -> str:
-    """Return which units are shown, and how the picture is read."""
+    """Return which units are displayed, and how to read the figure."""
     return gettext(
         "A column is one of {count} units of {all}: those in which this step’s context is furthest from its mean over "
         "all steps, the furthest on the left. Line by line a word adds its weight times its annotation, blue up, red "

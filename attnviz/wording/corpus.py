@@ -1,4 +1,4 @@
-"""What the measures of a corpus are called, and what is said of a table of them."""
+"""Names of the measures of a corpus, and of the filters of its table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from attnviz.languages import gettext
 
 
 def measure_names() -> dict[str, str]:
-    """Return the name of each measure, by its column."""
+    """Return the name of each measure, by column."""
     return {
         "log_probability_per_word": gettext("log p per word"),
         "perplexity": gettext("perplexity per piece"),
@@ -30,7 +30,7 @@ def measure_names() -> dict[str, str]:
 
 
 def preset_names() -> dict[str, str]:
-    """Return the names of the presets, which show where it goes wrong."""
+    """Return the names of the filter presets, which find likely errors."""
     return {
         "all": gettext("All pairs"),
         "omitted": gettext("Possible omissions"),
@@ -41,7 +41,7 @@ def preset_names() -> dict[str, str]:
 
 
 def preset_told(preset: str) -> str:
-    """Return what a preset shows."""
+    """Return what a filter preset shows."""
     return {
         "all": gettext("Every pair, in the order of the file."),
         "omitted": gettext("Pairs with an English stretch that no French word looked at, the least looked at first."),

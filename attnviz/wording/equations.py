@@ -1,4 +1,4 @@
-"""The equations of one decoder step as LaTeX, each with the numbers that this step put into it."""
+"""The equations of a decoder step in LaTeX, with the numbers of the step."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from attnviz.wording.scorers import filled, texts_of
 from attnviz.wording.terms import NEW, OLD, terms
 
 _TERMS = 3
-"""Terms of a sum that are written out before the dots."""
+"""Number of terms of a sum that are written out before the dots."""
 
 _PLACE = re.compile(r"⟦(\w+)⟧")
 
 Texts = dict[str, str]
-"""What fills the places of a template, by their names."""
+"""Texts of the placeholders of a template, by name."""
 
 
 @dataclass(frozen=True)
 class Equation:
-    """One stage of a step; or a template, the same at every step, with a ⟦place⟧ for each text that differs."""
+    """The equation of one stage, or a template with a ⟦placeholder⟧ for each text that differs between steps."""
 
     stage: int
-    """1 to 5: energy, softmax, context, state, word; 6, after the word (`wording.after_word`)."""
+    """Stage 1 to 5: energy, softmax, context, state, word; 6: posterior attention (`wording.after_word`)."""
     latex: str
-    """The equation, then the same with this step's numbers."""
+    """The equation, followed by the same with the numbers of the step."""
     note: str
-    """A sentence for the reader."""
+    """A sentence of explanation."""
 
     @property
     def places(self) -> frozenset[str]:
-        """The names of the texts that a template is filled with."""
+        """Names of the placeholders of a template."""
         return frozenset(_PLACE.findall(self.latex + self.note))
 
     def filled(self, texts: Texts) -> Equation:
-        """Return the equation that a template becomes; raise KeyError where a place has no text."""
+        """Return the equation with `texts` in place of the placeholders; raise KeyError where one is missing."""
         latex, note = (_PLACE.sub(lambda place: texts[place[1]], template) for template in (self.latex, self.note))
         return Equation(self.stage, latex, note)
 
@@ -52,10 +52,10 @@ class Equation:
 def equations(
     trace: Trace, step: int, source: int | None = None, *, theme: ThemeName = "light"
 ) -> tuple[Equation, ...]:
-    """Return the stages of 0-based `step` in order: energy, softmax, context, state, word; IndexError without the step.
+    """Return the equations of 0-based `step` in order: energy, softmax, context, state, word.
 
-    Energy and softmax are those of 0-based source piece `source`, or of the piece of the largest weight. Without
-    attention the first two fall away, for there is nothing to weigh.
+    Energy and softmax are those of 0-based source piece `source`, or of the piece with the largest weight. Without
+    attention there are only the last three. Raise IndexError where there is no such step.
     """
     if not 0 <= step < len(trace.target_pieces):
         raise IndexError(f"there is no step {step} in a translation of {len(trace.target_pieces)} pieces")
@@ -66,9 +66,9 @@ def equations(
 
 
 def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equation, ...]:
-    """Return what the equations of all steps have in common, in order.
+    """Return the equation templates of all steps, in order.
 
-    They are filled with `texts_of_step`, `texts_of_source` and, for that source piece, `texts_of_cells`.
+    `texts_of_step`, `texts_of_source` and `texts_of_cells` of the source piece fill them.
     """
     colours = palette(theme)
     if not trace.attends:
@@ -84,19 +84,19 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
 
 
 def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
-    """Return the texts that are those of 0-based `step`, whatever the source piece."""
+    """Return the texts of 0-based `step` that hold for all source pieces."""
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
     texts |= moved_texts(trace, step) | chosen_texts(trace, step)
     return texts | weighed_texts(trace, step, palette(theme)) if trace.attends else texts
 
 
 def texts_of_source(trace: Recurrent, source: int) -> Texts:
-    """Return the texts that are those of 0-based piece `source`, whatever the step: none without attention."""
+    """Return the texts of 0-based source piece `source` that hold for all steps; none without attention."""
     return {"j": str(source + 1), "key": vector(trace.keys[source])} if trace.attends else {}
 
 
 def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
-    """Return the texts that are those of a step and a source piece: lists of all pieces', none without attention."""
+    """Return the texts of a step for each source piece, as lists; none without attention."""
     if not trace.attends:
         return {}
     rows = {"energy": trace.energies[step], "exponent": _exponents(trace, step), "weight": trace.alignment[step]}
@@ -117,8 +117,7 @@ def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equ
 
 
 def softmax_equation(trace: Looks, note: str, last: str = "") -> Equation:
-    """Return the template of a softmax over the source pieces, or those up to the `last`, of numbers called
-    ⟦symbol⟧."""
+    """Return the template of a softmax of numbers named ⟦symbol⟧, over the source pieces up to `last`."""
     everything = rf"\sum_{{k=1}}^{{{last or len(trace.source_pieces)}}} e^{{⟦symbol⟧_{{⟦i⟧,k}}}}"
     lines = (
         rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{e^{{⟦symbol⟧_{{⟦i⟧,⟦j⟧}}}}}}{{{everything}}}",
@@ -197,34 +196,34 @@ def weighed_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
 
 
 def exponentials(energies: NDArray[np.floating]) -> str:
-    """Return the sum of the exponentials of a step's `energies`, (Tx,): its largest terms."""
+    """Return the largest terms of the sum of exponentials of `energies`, (Tx,)."""
     shown = [rf"e^{{{number(float(energies[k]))}}}" for k in np.argsort(-energies, kind="stable")[:_TERMS]]
     return " + ".join(shown + ([r"\cdots"] if len(energies) > _TERMS else []))
 
 
 def summands(alpha: NDArray[np.floating], letter: str, colours: Palette) -> str:
-    """Return a sum of vectors, called `letter`, by the weights `alpha`, (Tx,): its largest terms."""
+    """Return the largest terms of a sum of vectors named `letter`, weighted by `alpha`, (Tx,)."""
     order = np.argsort(-alpha, kind="stable")[:_TERMS]
     terms = [rf"{number(float(alpha[j]))}\,{coloured(colours.encoder, f'{letter}_{{{j + 1}}}')}" for j in order]
     terms += [r"\cdots"] if len(alpha) > _TERMS else []
-    first = 1 if any("10^" in term for term in terms) else len(terms)  # with powers of ten, too long for one line
+    first = 1 if any("10^" in term for term in terms) else len(terms)  # powers of ten would make the line too long
     return NEW_LINE.join(filter(None, (" + ".join(terms[:first]), _continued(terms[first:]))))
 
 
 def _continued(terms: list[str]) -> str:
-    """Return a line that goes on with a sum, where there is more of it."""
+    """Return the continuation line of a sum; empty without terms."""
     return rf"&\quad + {' + '.join(terms)}" if terms else ""
 
 
 def _exponents(trace: Recurrent, step: int) -> NDArray[np.float64]:
-    """Return the energies of a step as the softmax is given them, (Tx,)."""
+    """Return the energies of a step after interventions, (Tx,)."""
     energies = trace.energies[step].astype(np.float64)
     acting = acting_on(trace.interventions, step)
     return changed_energies(energies, acting) if acting else energies
 
 
 def moved_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
-    """Return the new state of a GRU at 0-based `step`, and how the unit came about that moved most."""
+    """Return the new state of a GRU at 0-based `step`, and the computation of the unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     gate = float(trace.update_gates[step, unit])
     return {
@@ -239,7 +238,7 @@ def moved_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
 
 
 def chosen_texts(trace: Record, step: int) -> Texts:
-    """Return the readout, the piece that was written at 0-based `step`, and its probability."""
+    """Return readout, written piece and its probability at 0-based `step`."""
     text = safe_text(trace.target_pieces[step])
     return {
         "readout": vector(trace.readouts[step]),

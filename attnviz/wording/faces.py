@@ -1,4 +1,4 @@
-"""The faces of an alignment, before and after the word, in names, symbols and sentences."""
+"""Names, symbols and explanations of attention before the word, posterior attention, and their difference."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from attnviz.analysis.grid import Face
 from attnviz.languages import gettext
 
 SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α′ − α"}
-"""Of what the cells of a face show."""
+"""Symbol of each face's values."""
 
 
 def face_names() -> dict[str, str]:
-    """Return what each `Face` is called."""
+    """Return the name of each `Face`."""
     return {
         "before": gettext("Before the word"),
         "after": gettext("After the word"),
@@ -19,7 +19,7 @@ def face_names() -> dict[str, str]:
 
 
 def about_face(face: Face) -> str:
-    """Return what a face shows and why it differs from the others, in a sentence or two."""
+    """Return what a face shows and how it differs from the others."""
     if face == "before":
         return gettext(
             "Before the word: α, where each step chose to look. It chose without knowing the word that it was to write."

@@ -1,4 +1,4 @@
-"""What a picture shows, in a line: the heading of a picture in a file of its own."""
+"""Titles of figures in exported files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnviz.wording.labels import quote, shorten
 
 
 def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
-    """Return what the heatmap shows."""
+    """Return the title of the heatmap."""
     if face == "after":
         share = "√α′" if root else "α′"
         if by == "words":
@@ -27,7 +27,7 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
 
 
 def step_heading(trace: Aligned, step: int, picture: str, source: int | None = None) -> str:
-    """Return what a picture, called `picture`, shows of 0-based `step`, and of 0-based `source` where it is of one."""
+    """Return the title of the figure `picture` of 0-based `step`, and of 0-based source piece `source` if given."""
     piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
     if source is not None:
         looked_at = quote(shorten(piece_name(trace.source_pieces[source]), 24))

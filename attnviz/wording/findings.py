@@ -1,4 +1,4 @@
-"""Findings in plain words, the whole alignment in a few numbers, and where each step looked."""
+"""Findings, the summary of an alignment, and the attention of each step, in words."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from attnviz.wording.numbers import percent, significant
 from attnviz.wording.weights import merged
 
 MOSTLY_FORWARD = 0.9
-"""Share of moves to the right, or none, from which an alignment is called word by word: one move back in ten words is
-a single adjective that changed its side."""
+"""Share of moves that do not go back from which an alignment is called word by word.
+
+One move back in ten words is a single adjective that changed its side.
+"""
 ALONE = 1.5
-"""2^H below which a step is said to look at one piece: the rest of its look is a few per cent."""
+"""2^H below which a step is said to attend to one piece."""
 HARDLY_LESS = 0.5
-"""Share of the largest weight from which the second is named too."""
+"""Share of the largest weight from which the second piece is named too."""
 SURE, UNSURE = 0.9, 0.5
-"""Probability from which the model is called sure of a word, and below which unsure: then all others together were
-likelier."""
+"""Probability from which the model is called sure of a word, and below which unsure."""
 
 
 def finding_sentence(trace: Readable, finding: Finding) -> str:
-    """Return a finding in plain words: what was measured and, where it is `strong`, what is likely wrong."""
+    """Return a finding in words: what was measured and, if `strong`, what is likely wrong."""
     return {
         Kind.OMITTED: _omitted,
         Kind.OVERUSED: _overused,
@@ -161,14 +162,14 @@ def nothing_found(trace: Any) -> str:
 
 
 def _distance(words: int) -> str:
-    """Return in words how far to the right (positive) or left the words of a shifted diagonal look."""
+    """Return in words how far right (positive) or left the words of a shifted diagonal attend."""
     if words > 0:
         return ngettext("{count} word to the right", "{count} words to the right", words)
     return ngettext("{count} word to the left", "{count} words to the left", -words)
 
 
 def summary_sentence(summary: Summary | None) -> str:
-    """Return the whole alignment in plain words."""
+    """Return the summary of an alignment in words."""
     if summary is None:
         return gettext("Without attention there is no alignment to read: every step got the same context vector.")
     told = [
@@ -212,7 +213,7 @@ def _order(summary: Summary) -> str:
 
 
 def step_look(trace: Aligned, step: int) -> str:
-    """Return 0-based `step` in plain words: where it looked, how widely, how far from the step before, how surely."""
+    """Return 0-based `step` in words: attention, its width, its distance from the step before, and certainty."""
     start = gettext("Step {step}, {name}.", step=step + 1, name=quoted_name(trace.target_pieces[step]))
     sure = [_certainty(trace, step)] if isinstance(trace, Record) else []
     return " ".join([start, *_look(trace, step), *sure])
@@ -251,7 +252,7 @@ def _look(trace: Aligned, step: int) -> list[str]:
 
 
 def _move(pieces: int) -> str:
-    """Return in words how far on (positive) or back a step looks from the one before."""
+    """Return in words how far forward (positive) or back a step attends from the one before."""
     if pieces == 0:
         return gettext("That is where the step before looked.")
     if pieces > 0:

@@ -1,5 +1,4 @@
-"""What is said of attention that another program computed: where a token looked, where the numbers are from, and what
-is not among them."""
+"""Sentences about attention of another program: its attention, its origin, and what is missing."""
 
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ from attnviz.wording.weights import with_its_word
 
 
 def given_stage_titles(_: Attention) -> dict[int, str]:
-    """Return the name of the one stage that there is of a step."""
+    """Return the name of the only stage of a step."""
     return {2: gettext("Where it looked")}
 
 
 def narrate_given(trace: Attention, step: int) -> tuple[Stage, ...]:
-    """Return the one stage of 0-based `step` in words."""
+    """Return the only stage of 0-based `step` in words."""
     return tuple(Stage(number, title, *_look(trace, step)) for number, title in given_stage_titles(trace).items())
 
 
@@ -43,34 +42,34 @@ def _look(trace: Attention, step: int) -> tuple[str, str]:
 
 
 def given_step_sentence(trace: Attention, step: int, blank: str) -> str:
-    """Return which token 0-based `step` is; `blank` stands for one that is a blank and nothing else."""
+    """Return the token of 0-based `step`; `blank` names one that is only a space."""
     piece = trace.target_pieces[step]
     name = quoted_name(piece) if join_pieces([piece]) else blank
     return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
 
 
 def made_by(trace: Attention) -> str:
-    """Return whose numbers they are, in a few words."""
+    """Return the origin of the numbers, in a few words."""
     if not trace.origin:
         return gettext("attention of another program")
     return gettext("attention of {origin}", origin=shorten(trace.origin, 40))
 
 
 def remarks_of(trace: Attention) -> list[str]:
-    """Return what is to be known of how the numbers were read, in sentences."""
+    """Return sentences about what the reader assumed or changed."""
     told = [_REMARKS[remark]() for remark in trace.remarks]
     if trace.sure or trace.possible:
-        told.append(
-            gettext(
-                "The file has links that people drew: {sure}, {possible}.",
-                **links_told(len(trace.sure), len(trace.possible)),
-            )
-        )
+        told.append(drawn_links(len(trace.sure), len(trace.possible)))
     return told
 
 
+def drawn_links(sure: int, possible: int) -> str:
+    """Return how many links of a file people drew."""
+    return gettext("The file has links that people drew: {sure}, {possible}.", **links_told(sure, possible))
+
+
 def inside_is_missing() -> str:
-    """Return what is not there, and why."""
+    """Return what is missing, and why."""
     return gettext(
         "This is attention alone. What came before and after it inside the network is not in the file: there is no "
         "context vector, no probability, no logit ledger and no proof, and nothing can be changed by hand."
@@ -78,7 +77,7 @@ def inside_is_missing() -> str:
 
 
 def energies_are_missing() -> str:
-    """Return why there is no picture of energies."""
+    """Return why there is no figure of energies."""
     return gettext("This attention was given without its energies: they are not in the file.")
 
 
@@ -93,7 +92,26 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     ),
     "padding": lambda: gettext("Rows or columns of padding were cut off."),
     "energies-differ": lambda: gettext("The softmax of these energies gives other weights than the matrix has."),
-    "one-head": lambda: gettext("It is the look of one head."),
-    "mean-of-heads": lambda: gettext("It is the mean of several heads’ looks."),
+    "one-head": lambda: gettext("It is the attention of one head."),
+    "mean-of-heads": lambda: gettext("It is the mean of several heads or layers."),
+    "transposed": lambda: gettext("The file has a row for each source token: the matrix was transposed."),
+    "linked-source-end": lambda: gettext("Links past the last source token are taken for links of </s>."),
+    "linked-target-end": lambda: gettext("Links past the last target token are taken for links of </s>."),
+    "counted-from-0": lambda: gettext("Links of this file count from 0, although its format counts from 1."),
+    "counted-from-1": lambda: gettext(
+        "Links count from 1: none names token 0, and some would pass the last token if they counted from 0."
+    ),
+    "counted-from-0-assumed": lambda: gettext(
+        "Links are taken to count from 0, although none names token 0: counted from 1, they would fit too."
+    ),
+    "counted-by-format": lambda: gettext("Links of this format count from 1."),
+    "probabilities": lambda: gettext("These are links with probabilities: a token’s links share its row by them."),
+    "phrases": lambda: gettext("Phrases are linked: each target word of a phrase to each of its source words."),
+    "null-links": lambda: gettext("Links to word 0, which stands for no word, were left out."),
+    "target-first": lambda: gettext("The file writes the target token first in a link."),
+    "best-only": lambda: gettext("The file has several translations of a sentence: the first of each is read."),
+    "reordered": lambda: gettext("The file has the sentences in another order: they are in that of their numbers."),
+    "margins-dropped": lambda: gettext("A column of entropies and a row of sums were left out."),
+    "unescaped": lambda: gettext("The escapes of Moses’ tokenizer were undone."),
 }
-"""By their names in `trace.attention_record.REMARKS`."""
+"""Sentences by key in `trace.attention_record.REMARKS`."""

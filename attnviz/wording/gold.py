@@ -1,4 +1,4 @@
-"""Links that people drew, and what those of the model have to do with them, in words."""
+"""Sentences about gold links and the errors of an alignment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.wording.numbers import decimal, percent
 
 
 def mark_names() -> dict[str, str]:
-    """Return what each mark on the heatmap stands for."""
+    """Return the meaning of each mark on the heatmap."""
     return {
         "sure": gettext("sure link"),
         "possible": gettext("possible link"),
@@ -24,7 +24,7 @@ def mark_names() -> dict[str, str]:
 
 
 def links_told(sure: int, possible: int) -> dict[str, str]:
-    """Return how many sure and possible links there are, as "sure" and "possible"."""
+    """Return the numbers of sure and possible links in words, under "sure" and "possible"."""
     return {
         "sure": ngettext("{count} sure link", "{count} sure links", sure),
         "possible": ngettext("{count} possible link", "{count} possible links", possible),
@@ -32,7 +32,7 @@ def links_told(sure: int, possible: int) -> dict[str, str]:
 
 
 def gold_summary(gold: GoldLinks, judged: Mapping[Face, LinkErrors]) -> str:
-    """Return how far the links of the model are those that people drew: of each face that is on show."""
+    """Return how the links of each displayed face compare with the gold links."""
     drawn = gettext(
         "People drew {sure} and {possible} between these words.", **links_told(len(gold.sure), len(gold.possible))
     )
@@ -58,14 +58,14 @@ def _rates(face: Face, errors: LinkErrors) -> str:
 
 
 def _mutual(rate: ErrorRate | None) -> str:
-    """Return the rate of the mutual links alone."""
+    """Return the error rate of mutual links only."""
     if rate is None:
         return ""
     return gettext("Of its mutual links alone, the largest share of both their words: {aer}.", aer=decimal(rate.aer))
 
 
 def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
-    """Return that a sure link is missed, and what its target word is linked to instead."""
+    """Return that a sure link was missed, and what its target word is linked to instead."""
     linked = next((source for source, target in errors.found if target == link[1]), None)
     told = _named(words, link)
     if linked is None:
@@ -78,12 +78,12 @@ def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
 
 
 def false_sentence(words: Words, link: Link) -> str:
-    """Return that a link of the model is not even possible."""
+    """Return that a found link is not even possible."""
     return gettext("{source} → {target} ({link}) is false: nobody drew that link.", **_named(words, link))
 
 
 def _named(words: Words, link: Link) -> dict[str, str]:
-    """Return a link by its words, and by their numbers: a word may be there twice."""
+    """Return the words of a link and their indices, since a word may occur twice."""
     j, i = link
     return {
         "source": quote(shorten(words.source[j], 30)),
@@ -93,7 +93,7 @@ def _named(words: Words, link: Link) -> dict[str, str]:
 
 
 def what_links_count() -> str:
-    """Say how links are written, and what they count."""
+    """Return how links are written, and which words they count."""
     return gettext(
         "Write links as 0-0 1?2: a source word before a target word, - where a link is sure and ? where it is only "
         "possible. Both are counted from 0, as below, and are the words of the pair on show, whoever wrote it: the "
@@ -102,7 +102,7 @@ def what_links_count() -> str:
 
 
 def no_links_here() -> str:
-    """Say that links are kept which are of other words than those on show."""
+    """Return that the gold links belong to other words than those on display."""
     return gettext(
         "The links that people drew are of another translation of this sentence, and are back as soon as that is on "
         "show."
@@ -110,5 +110,5 @@ def no_links_here() -> str:
 
 
 def links_dropped() -> str:
-    """Say that links went with their sentence."""
+    """Return that gold links were dropped because the sentence changed."""
     return gettext("The links that people drew were of the sentence before, and are taken off.")

@@ -1,4 +1,4 @@
-"""A step told to somebody who knows no formula: for each stage a sentence, and its outcome in a few words."""
+"""A step explained without formulas: a sentence and an outcome for each stage."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from attnviz.wording.stages import MOST, Stage, capital, outcome_of, was_given
 
 
 def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
-    """Return what the stages that a step of `trace` has are called in everyday words: of all five, in the order in
-    which they were computed, or without attention of the last three."""
+    """Return everyday names of the stages of a step, in order of computation; without attention only the last three."""
     titles = {
         3: gettext("What it takes from the sentence") if trace.attends else gettext("The same for every word"),
         4: gettext("What it keeps in mind"),
@@ -47,7 +46,7 @@ def idea_stages(trace: Trace | Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
 
 
 def idea_sentence(trace: Record, step: int, blank: str) -> str:
-    """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
+    """Return what happened at 0-based `step`; `blank` names a piece that is only a space."""
     piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
     name = quoted_name(piece) if join_pieces([piece]) else blank
     if was_given(trace, step):
@@ -58,7 +57,7 @@ def idea_sentence(trace: Record, step: int, blank: str) -> str:
 
 
 def shared_out(trace: Looks, step: int) -> str:
-    """Return how the look of 0-based `step` is shared out between the source pieces."""
+    """Return how the attention of 0-based `step` is divided among the source pieces."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the look.")
@@ -115,7 +114,7 @@ def _taken(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{count} pieces make {share} of the mixture", share=share, count=needed)
 
 
-def _the_same(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  told of all steps alike
+def _the_same(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
     sentence = gettext(
         "This translator cannot look back at the sentence. It has read it once, and one list of {units} numbers must "
         "hold all of it, the same for every word.",
@@ -149,7 +148,7 @@ def _kept(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
 
 
 def written(trace: Record, step: int) -> tuple[str, str]:
-    """Return which piece 0-based `step` wrote before which other, and the piece with its chance."""
+    """Return the piece that 0-based `step` wrote, its strongest competitor, and an outcome with its probability."""
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):

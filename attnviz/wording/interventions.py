@@ -1,4 +1,4 @@
-"""What was changed by hand at a step, in words."""
+"""The interventions of a step in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attnviz.wording.numbers import significant
 
 
 def done_by_hand(trace: Recurrent, step: int) -> str:
-    """Return what was done to the attention of 0-based `step`, in the order it was done; nothing where nothing was."""
+    """Return the interventions on the attention of 0-based `step`, in their order; empty without any."""
     return ", ".join(_told(trace, one) for one in acting_on(trace.interventions, step))
 
 

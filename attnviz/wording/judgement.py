@@ -1,4 +1,4 @@
-"""What is said of a detector's verdict: the sums and the verdict as an equation, and what became of it by a swap."""
+"""Sentences about a detector's verdict, its equation, and the effect of swapping two words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def verdict(judgement: Judgement) -> str:
 
 
 def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
-    """Return what becomes of the sums of the comparisons: a layer, two scores, two probabilities."""
+    """Return the equation of the verdict from the sums of the comparisons: hidden layer, logits, probabilities."""
     ink = palette(theme)
     first, second = coloured(ink.encoder, "v_1"), coloured(ink.decoder, "v_2")
     rows, columns = len(judgement.source_pieces), len(judgement.target_pieces)
@@ -38,7 +38,7 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
 
 
 def attend_told() -> str:
-    """Return how the two heatmaps are to be read."""
+    """Return how to read the two heatmaps."""
     return gettext(
         "The same energies e, softmaxed both ways: where each French piece looks in the English, and where each "
         "English piece looks in the French."
@@ -54,7 +54,7 @@ def bag_told() -> str:
 
 
 def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exact: bool) -> str:
-    """Return what a swap did: by how much any number differs at most; None where the pieces are not the same."""
+    """Return the effect of a swap: the largest `difference` of any number; None where the pieces differ."""
     before, after = decimal(one.probability, 3), decimal(other.probability, 3)
     if difference is None:
         return gettext(
@@ -78,7 +78,7 @@ def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exa
 
 
 def pair_badge(proof: Proof) -> str:
-    """Return what the badge of a verdict says."""
+    """Return the verification badge of a verdict."""
     if proof.holds:
         return gettext(
             "All {numbers} numbers of this verdict check out, max |Δ| = {largest}",
@@ -101,7 +101,7 @@ def detector_told() -> str:
 
 
 def quantity_names() -> dict[str, str]:
-    """Return what the numbers of a verdict are called in its receipt."""
+    """Return the names of a verdict's quantities in its verification."""
     sides = {"source": gettext("English"), "target": gettext("French")}
     each = {
         "embeddings": gettext("embeddings"),

@@ -1,4 +1,4 @@
-"""What pieces are called in pictures and sentences, and how names are quoted and cut short."""
+"""Labels of pieces in figures and sentences, with quoting and shortening."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from attnviz.languages import gettext
 from attnviz.text import SPACE, piece_name
 
 LONGEST = 16
-"""Characters of a label on an axis; the hover text has more."""
+"""Characters of the longest axis label; hover texts are longer."""
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
-    """Return `text`, its end replaced by an ellipsis where it has more than `longest` characters."""
+    """Return `text`, shortened to `longest` characters with an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def quote(text: str) -> str:
-    """Return `text` in the quotation marks of the language in use."""
+    """Return `text` in the quotation marks of the current language."""
     return gettext("“{text}”", text=text)
 
 
@@ -32,13 +32,13 @@ _MARKS: dict[str, Callable[[], str]] = {
 
 
 def mark_name(piece: str) -> str | None:
-    """Return what a piece is called that would be lost between quotation marks, or None for any other."""
+    """Return the name of a piece that would be illegible in quotation marks, such as a comma; None for others."""
     name = _MARKS.get(piece.strip(SPACE))
     return None if name is None else name()
 
 
 def quoted_name(piece: str) -> str:
-    """Return what the pictures call a piece, in quotation marks; a blank and the smallest marks by their names."""
+    """Return the label of a piece in quotation marks; spaces and small marks by name."""
     return mark_name(piece) or quote(shorten(piece_name(piece), 30))
 
 

@@ -1,5 +1,7 @@
-"""The ladder of the page *To the transformer*: what each of its rungs changes, why and at what price, and the lines of
-the equations that it changes, which are marked: the score on every rung, from the second on also what is summed up."""
+"""Texts and equations of the page *To the transformer*: what each of its parts changes, why, and at what cost.
+
+Changed lines of the equations are marked: the score in every part, from the second on also the weighted sum.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from attnviz.wording.latex import coloured
 from attnviz.wording.why_story import Passage
 
 Rung = Literal["dot", "pair", "heads", "answers"]
-"""The exhibits of the page, in its order."""
+"""The parts of the page, in order."""
 
 
 class Line(NamedTuple):
-    """A line of the equations, in LaTeX: what it is, and what it was on the rung before, where that is another."""
+    """A line of the equations, in LaTeX, and the line that it replaces."""
 
     now: str
     before: str = ""
@@ -38,11 +40,11 @@ LINES: dict[Rung, tuple[Line, ...]] = {
     ),
     "answers": (),
 }
-"""Of each rung."""
+"""The lines of each part."""
 
 
 def ladder_equation(rung: Rung, theme: ThemeName) -> Equation:
-    """Return the lines of a rung, below one another, those that change marked, with what they were before."""
+    """Return the lines of a part, with changed lines marked and their previous form."""
     ink = palette(theme)
     rows = []
     for now, before in LINES[rung]:
@@ -60,7 +62,7 @@ def _text(text: str) -> str:
 
 
 def note(rung: Rung) -> str:
-    """Return what the letters of a rung stand for."""
+    """Return the meaning of the symbols of a part."""
     return {
         "dot": gettext(
             "Only the score changes; softmax and sum stay. s is the decoder’s state, h an annotation of the "
@@ -80,7 +82,7 @@ def note(rung: Rung) -> str:
 
 
 def rung_names() -> dict[str, str]:
-    """Return what the rungs are called."""
+    """Return the titles of the parts."""
     return {
         "dot": gettext("1. Dot product"),
         "pair": gettext("2. No recurrence"),
@@ -90,7 +92,7 @@ def rung_names() -> dict[str, str]:
 
 
 def opening() -> Passage:
-    """Return what the page is about."""
+    """Return the introduction of the page."""
     return Passage(
         gettext("To the transformer"),
         (
@@ -110,7 +112,7 @@ def opening() -> Passage:
 
 
 def story(rung: Rung) -> Passage:
-    """Return what is to be known of a rung."""
+    """Return the text of a part."""
     return {"dot": _dot, "pair": _pair, "heads": _heads, "answers": _answers}[rung]()
 
 
@@ -210,4 +212,4 @@ REFERENCES = (
     ),
     ("Vaswani et al. (2017)", "Attention is all you need", "1706.03762"),
 )
-"""Who said it first: authors, title, and number at arXiv."""
+"""References: authors, title, arXiv number."""

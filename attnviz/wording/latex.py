@@ -1,4 +1,4 @@
-"""Numbers, vectors and words as LaTeX that KaTeX can set."""
+"""Numbers, vectors and words as LaTeX for KaTeX."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from attnviz.languages import decimal_mark, gettext
 from attnviz.text import SPACE
 
-# Only Latin letters, digits and marks that mean nothing to LaTeX are set as text: user text must not become LaTeX.
+# Only Latin letters, digits and marks without a meaning in LaTeX: user text must not become LaTeX.
 _SAFE = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f'’.,;:!?()/-]{1,24}")
 
 
 def number(value: float) -> str:
-    """Return `value` to three significant digits in LaTeX, powers of ten where it is very large or small."""
-    # In braces, so that TeX does not take a comma for the end of an item of a list and set a space after it.
+    """Return `value` to three significant digits in LaTeX, with powers of ten where it is very large or small."""
+    # In braces: after a comma, TeX would set the space of a list.
     return _number(value).replace(".", "." if decimal_mark() == "." else f"{{{decimal_mark()}}}")
 
 
@@ -37,7 +37,7 @@ def _number(value: float) -> str:
 def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
     """Return a vector (n,) as its first two numbers, dots, and its last.
 
-    The second is left out where powers of ten would make the line too long for a telephone.
+    With powers of ten the second is left out, so that the line fits a phone.
     """
     count = len(values)
     shown = [number(float(values[k])) for k in (range(count) if count <= 4 else (0, 1, count - 1))]
@@ -48,7 +48,7 @@ def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
 
 
 def safe_text(piece: str) -> str | None:
-    """Return a piece as LaTeX text, or None where it holds a character that LaTeX, or its fonts, might take amiss."""
+    """Return a piece as LaTeX text; None where it has a character that is unsafe in LaTeX."""
     spoken = {"</s>": "</s>", "<unk>": "<unk>", SPACE: gettext("(a blank)")}.get(piece)
     if spoken:
         return rf"\text{{{spoken}}}"
@@ -57,11 +57,11 @@ def safe_text(piece: str) -> str | None:
 
 
 NEW_LINE = r" \\[2pt] "
-"""Ends a line of `aligned`."""
+"""Line break of `aligned`."""
 
 
 def aligned(*lines: str) -> str:
-    """Return lines one below another, in line at their ampersands."""
+    """Return lines below one another, aligned at their ampersands."""
     return r"\begin{aligned}" + NEW_LINE.join(lines) + r"\end{aligned}"
 
 

@@ -1,4 +1,4 @@
-"""What is measured of a model that learns: the names of the measures, their rules, and what is said of a moment."""
+"""Names and definitions of the measures of training, and sentences about a moment."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.numbers import decimal, significant, thousands
 
 SHARES = ("marks", "content", "exchanged", "articles", "nouns")
-"""Measures that are mean weights on drawn links."""
+"""Measures that are mean weights on gold links."""
 SHAPES = ("diagonal", "order")
-"""Measures of where rows look as a whole."""
+"""Measures of whole rows."""
 QUALITY = ("loss", "bleu", "aer")
 
 
 def measure_names() -> dict[str, str]:
-    """Return what each measure is called, in the language in use."""
+    """Return the name of each measure."""
     return {
         "training": gettext("loss in training"),
         "loss": gettext("validation loss"),
@@ -35,7 +35,7 @@ def measure_names() -> dict[str, str]:
 
 
 def measure_rules() -> dict[str, str]:
-    """Return how each measure is reckoned."""
+    """Return the definition of each measure."""
     return {
         "training": gettext("Mean of −log p of the pieces of the training pairs, over 50 updates, in nats."),
         "loss": gettext("Mean of −log p of the pieces of validation pairs that the model was not trained on, in nats."),
@@ -73,8 +73,7 @@ def measure_rules() -> dict[str, str]:
 
 
 def run_name(run: Snapshots, alone: bool = False) -> str:
-    """Return what a run is called beside another: by how its attention was trained, or by its own name where it stands
-    `alone`."""
+    """Return the label of a run beside another: how its attention was trained; its own name if `alone`."""
     if alone:
         return run.name
     return (
@@ -85,8 +84,10 @@ def run_name(run: Snapshots, alone: bool = False) -> str:
 
 
 def attention_taught(config: Mapping[str, Any]) -> str:
-    """Return whether the attention of a model of this `config` was guided in its training; empty where that is not
-    known, or where there is none."""
+    """Return whether the attention of a model with this `config` was guided in training; empty where unknown.
+
+    Also empty for models without attention.
+    """
     attends = config.get("attention") != "none"
     guidance = 0.0 if config.get("architecture") == "transformer" else config.get("guidance")
     if guidance is None or not attends:
@@ -95,7 +96,7 @@ def attention_taught(config: Mapping[str, Any]) -> str:
 
 
 def guided(runs: Sequence[Snapshots]) -> str:
-    """Return what it means that one of `runs` was guided; empty where none was."""
+    """Return what guided attention means; empty where none of `runs` was guided."""
     if not any(run.guidance for run in runs):
         return ""
     return gettext(
@@ -105,7 +106,7 @@ def guided(runs: Sequence[Snapshots]) -> str:
 
 
 def measured_at(run: Snapshots, update: int) -> str:
-    """Return what loss, BLEU and AER are after `update` updates, those that were measured."""
+    """Return the measured loss, BLEU and AER after `update` updates."""
     values = {name: run.value(name, update) for name in (*QUALITY, "training")}
     told = []
     if values["loss"] is not None:
@@ -120,7 +121,7 @@ def measured_at(run: Snapshots, update: int) -> str:
 
 
 def said_at(run: Snapshots, sentence: int, moment: int) -> str:
-    """Return what the model makes of a sentence at a moment, by greedy search."""
+    """Return the model's greedy translation of a sentence at a moment."""
     said = run.translations[moment][sentence].strip()
     return (
         gettext("By itself it writes: {said}", said=_shortened(said))
@@ -130,13 +131,12 @@ def said_at(run: Snapshots, sentence: int, moment: int) -> str:
 
 
 def _shortened(text: str, longest: int = 100) -> str:
-    """Return `text` cut short: a model that has learnt little repeats itself without end."""
+    """Return `text`, shortened: early models repeat themselves endlessly."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 def learnt_when(run: Snapshots) -> str:
-    """Return in which order the measures of attention came half the way to where they ended; empty where there is none
-    of them."""
+    """Return the order in which the measures of attention reached half their final change; empty without measures."""
     names = measure_names()
     found = [(half_way(run.curves[name]), name) for name in (*SHARES, *SHAPES) if name in run.curves]
     known = sorted((update, name) for update, name in found if update is not None)
@@ -151,12 +151,12 @@ def learnt_when(run: Snapshots) -> str:
 
 
 def grouped(number: int) -> str:
-    """Return a whole number with its thousands set apart, from five digits on."""
+    """Return a whole number with thousands separators from five digits on."""
     return thousands(number) if number >= 10_000 else str(number)
 
 
 def counted(runs: Sequence[Snapshots]) -> str:
-    """Return what the measures are means of; empty where nothing was compared with links."""
+    """Return the numbers of links and sentences behind the measures; empty where nothing was compared with links."""
     counts = runs[0].counts
     if "aer" not in counts:
         return ""
@@ -192,4 +192,4 @@ REFERENCES = (
         "1607.01628",
     ),
 )
-"""Who said it first: authors, title, number at arXiv where it has one."""
+"""References: authors, title, arXiv number where there is one."""

@@ -1,4 +1,4 @@
-"""What the file for a lecture says of itself: its buttons, and under the pictures how they are read and came about."""
+"""Texts of the lecture file: its buttons, and how to read its figures."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from attnviz.wording.given import inside_is_missing, remarks_of
 
 
 def lecture_words() -> dict[str, str | dict[str, str]]:
-    """Return the heading of a step, with `{i}` and `{n}` in it for the program of the file to fill, and the labels of
-    what is pressed or moved, by the names the program has for them."""
+    """Return the heading of a step, with `{i}` and `{n}` for the script to fill, and the labels of the controls."""
     return {
         "heading": gettext("Step {i} of {n}"),
         "labels": {
@@ -37,7 +36,7 @@ def lecture_footer(
     how: str,
     faces: bool = False,
 ) -> str:
-    """Return how the pictures of `trace` are read, by words or by pieces, and how it was made.
+    """Return how to read the figures of `trace`, by words or by pieces, and how it was made.
 
     `whose` and `how` are what its architecture says of its attention and its making.
     `root` tells that brightness is the square root of the weight, `margins` that sums and entropies stand beside the
@@ -98,7 +97,7 @@ def lecture_footer(
 
 
 def _about_margins(face: Face) -> str:
-    """Return how the sums and entropies beside the heatmap are read."""
+    """Return how to read the sums and entropies beside the heatmap."""
     if face == "after":
         return gettext("Σ α′: how many steps were about a column; H: how widely a row was, the entropy of α′.")
     if face == "difference":

@@ -1,4 +1,4 @@
-"""A logit ledger in plain words: what made a piece likely, and what was looked at to no effect."""
+"""Logit attribution in words: what made a piece likely, and attended pieces without effect."""
 
 from __future__ import annotations
 
@@ -14,29 +14,27 @@ from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, signed, thousands
 
 MUCH_WEIGHT = 0.2
-"""Attention from which a source piece is expected to matter: a fifth of the look is more than chance gives any piece of
-a sentence of six or more."""
+"""Attention from which a source piece is expected to matter: a fifth, more than an equal share of six pieces."""
 LITTLE_EFFECT = 0.03
-"""Share of all that moved the logit, up or down, below which an entry is called an effect of nothing: not visible as a
-bar of the waterfall."""
+"""Share of the sum of absolute contributions below which a contribution counts as none; its bar is invisible."""
 
 
 def ledger_heading(name: str, rival: str | None = None) -> str:
-    """Return what a ledger answers; `name` and `rival` are the two pieces as a sentence is to have them, quoted."""
+    """Return the title of a logit attribution; `name` and `rival` are the quoted piece and foil."""
     if rival is None:
         return gettext("Logit ledger: where the logit of {name} comes from", name=name)
     return gettext("Why {name} and not {against}", name=name, against=rival)
 
 
 def ledger_title(name: str, rival: str | None = None) -> str:
-    """Return what the bars of a ledger add up to, short enough for an axis; `name` and `rival` are names of pieces."""
+    """Return what the bars add up to, for an axis; `name` and `rival` are piece and foil."""
     if rival is None:
         return gettext("logit of {name}", name=shorten(name, 9))
     return f"{shorten(name, 9)} − {shorten(rival, 9)}"
 
 
 def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: Ledger, name: str, rival: str | None) -> str:
-    """Return the account in plain words; `name` and `rival` are the names of the two pieces."""
+    """Return the logit attribution in words; `name` and `rival` are piece and foil."""
     through = gettext("what came through s_i") if trace.reads_new_state else gettext("the state")
     looks = trace.attends
     parts = gettext(
@@ -86,7 +84,7 @@ def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: Ledger, name: str, riv
 
 
 def odds(difference: float) -> str:
-    """Return in words how many times likelier a `difference` of logits, 0 or more, makes a piece."""
+    """Return in words how many times likelier a `difference` of logits, from 0, makes a piece."""
     times = np.exp(min(difference, 50))
     if times >= 1e6:
         return gettext("more than a million times")
@@ -96,8 +94,10 @@ def odds(difference: float) -> str:
 
 
 def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:
-    """Return the source pieces with much of the attention `alpha` (Tx,) and next to no effect on the logit, by
-    MUCH_WEIGHT and LITTLE_EFFECT."""
+    """Return the source pieces with much attention `alpha` (Tx,) and almost no effect on the logit.
+
+    The thresholds are MUCH_WEIGHT and LITTLE_EFFECT.
+    """
     moved = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
     small = np.abs(entries.source) < LITTLE_EFFECT * moved
     return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]

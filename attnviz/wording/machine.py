@@ -1,4 +1,4 @@
-"""What is written on the picture of the machine, and what it says in words."""
+"""Labels of the architecture diagram, and its text alternative."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def machine_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
 
 
 def machine_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
-    """Return what else the equations of a step have, by the part of the picture beside which it stands."""
+    """Return the symbols in the equations, by the part of the diagram where they are displayed."""
     named = terms(trace)
     key = " + ".join(filter(None, (f"{named.key} h_j", named.key_bias)))
     return {
@@ -83,12 +83,14 @@ def _taken(weights: Taken) -> dict[str, list[Sign]]:
 
 
 NAMED, LEAST = 3, 0.05
-"""Source words that a context is said to be made of, and the share from which one is named."""
+"""Largest number of source words named in a context, and the smallest share of a named word."""
 
 
 def mixture(trace: Trace, step: int) -> str:
-    """Return of which source words the context of 0-based `step` is made, by weight, the strongest first; without
-    attention, what it is."""
+    """Return the source words of the context of 0-based `step` by weight, strongest first.
+
+    Without attention, return what the context is.
+    """
     if not trace.attends:
         return gettext("the last forward annotation, at every step")
     words = trace.words()
@@ -99,7 +101,7 @@ def mixture(trace: Trace, step: int) -> str:
 
 
 def machine_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
-    """Return the picture at 0-based `step` in words: how the sentence was read, then what came of each stage."""
+    """Return the text alternative of the diagram at 0-based `step`: the encoder, then the outcome of each stage."""
     start = gettext("The machine at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces))
     read = gettext(
         "The encoder has read {count} English pieces from both sides; each has an annotation.",

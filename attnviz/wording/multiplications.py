@@ -1,4 +1,4 @@
-"""How the multiplications of a sentence's energies are counted: the formulas with its numbers, and what they say."""
+"""The number of multiplications for a sentence's energies: formulas and a sentence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def work_equation(additive: Work, dot: Work, sizes: tuple[int, int], lengths: tu
 
 
 def work_sentence(additive: Work, dot: Work) -> str:
-    """Return what is saved, and where."""
+    """Return what general attention saves, and where."""
     return gettext(
         "All energies of this sentence take {additive} multiplications, or {dot} with dot products. The dot product "
         "asks with the state as it is, which saves {queries}; and it takes no tanh, of which the additive energy takes "

@@ -1,4 +1,4 @@
-"""Vectors of a corpus that are near one of a translation, in words."""
+"""Sentences about the nearest vectors of a corpus."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from attnviz.wording.numbers import decimal, percent
 
 
 def kind_names() -> dict[str, str]:
-    """Return what each kind of vector is called."""
+    """Return the name of each kind of vector."""
     return {"state": gettext("State s"), "context": gettext("Context vector c"), "annotation": gettext("Annotation h")}
 
 
 def metric_names() -> dict[str, str]:
-    """Return what each measure of nearness is called."""
+    """Return the name of each metric."""
     return {"cosine": gettext("By angle (cosine)"), "euclid": gettext("By distance (Euclid)")}
 
 
 def about_neighbours() -> str:
-    """Say what is searched, and what that does not show."""
+    """Return what is searched, and what the result does not show."""
     return gettext(
         "Of every piece of the corpus the model made vectors of the same kind as those of this step. Those nearest to "
         "this step’s are listed with their sentences: what the model holds for alike here. All of them are looked at; "
@@ -31,7 +31,7 @@ def about_neighbours() -> str:
 
 
 def which_vector(trace: Trace, kind: VectorKind, step: int, source: int) -> str:
-    """Return which vector of 0-based `step` is searched for; an annotation is that of the 0-based `source` piece."""
+    """Return which vector of 0-based `step` is the query; an annotation is that of 0-based source piece `source`."""
     piece = quoted_name(trace.target_pieces[step])
     if kind == "state":
         return gettext("The state of step {step}, which wrote {piece}", piece=piece, step=step + 1)
@@ -45,14 +45,14 @@ def which_vector(trace: Trace, kind: VectorKind, step: int, source: int) -> str:
 
 
 def nearness(metric: Metric, found: Neighbour) -> str:
-    """Return how near a vector is."""
+    """Return the cosine or distance of a vector."""
     if metric == "cosine":
         return f"cos = {decimal(found.cosine, 3)}"
     return gettext("distance {distance}", distance=decimal(found.distance, 2))
 
 
 def map_sentence(found: PrincipalMap, drawn: int, whole: int) -> str:
-    """Return how much of what the vectors differ in the map shows, and how many of them."""
+    """Return the shares of variance that the map shows, and the number of vectors on it."""
     first, second = found.shares
     told = gettext(
         "The plane in which these vectors differ most (principal components): {first} of their variance lies across, "
@@ -67,14 +67,14 @@ def map_sentence(found: PrincipalMap, drawn: int, whole: int) -> str:
 
 
 def model_is_missing(trace: Trace) -> str:
-    """Say that there is nothing to compare with."""
+    """Return that the model whose vectors could be compared is not available."""
     return gettext(
         "Vectors can be compared with those of the same model alone, “{model}”, and it is not here.", model=trace.model
     )
 
 
 def without_vectors() -> str:
-    """Say that a transformer has no such vectors."""
+    """Return that a transformer has no such vectors."""
     return gettext(
         "This model is a transformer: it has no state and no one context vector a step whose neighbours could be found."
     )

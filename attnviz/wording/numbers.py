@@ -1,6 +1,6 @@
-"""Numbers as sentences and labels write them: rounded, with a true minus, in the language in use.
+"""Numbers in sentences and labels: rounded, with a true minus, in the current language.
 
-Files for machines (CSV, JSON, TikZ) do not come here.
+Machine-readable files (CSV, JSON, TikZ) do not use this module.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from attnviz.languages import format_number, format_share, gettext
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NO_BREAK = "\u00a0"
-"""Between a number and its sign: they stay on one line."""
+"""Space between a number and its unit, which keeps them on one line."""
 
 
 def decimal(value: float, places: int = 2) -> str:
@@ -20,12 +20,15 @@ def decimal(value: float, places: int = 2) -> str:
 
 
 def significant(value: float, digits: int = 2) -> str:
-    """Return `value` to that many significant digits, trailing zeros left out."""
+    """Return `value` to that many significant digits, without trailing zeros."""
     return "∞" if value == math.inf else format_number(value, f".{digits}g")
 
 
 def small(value: float) -> str:
-    """Return a number from 0 to 1 in two decimal places, or as few signs as tell it from 0: 0.97, 0.004, 2·10⁻⁵."""
+    """Return a number from 0 to 1 with two decimal places, or with as many as show that it is not 0.
+
+    Examples: 0.97, 0.004, 2·10⁻⁵.
+    """
     if value == 0 or value >= 0.0095:
         return decimal(value)
     if value >= 0.00095:
@@ -34,7 +37,7 @@ def small(value: float) -> str:
 
 
 def power_of_ten(amount: float) -> str:
-    """Return an amount as in 3·10⁻⁷, one digit before the power."""
+    """Return a number as in 3·10⁻⁷, with one digit before the power."""
     if not math.isfinite(amount):
         return "∞" if math.isinf(amount) else "?"
     if amount == 0:
@@ -44,25 +47,25 @@ def power_of_ten(amount: float) -> str:
 
 
 def power_name(exponent: int) -> str:
-    """Return a power of ten as an axis names it: 100, 1, 0.01, 10⁻⁴."""
+    """Return a power of ten as an axis label: 100, 1, 0.01, 10⁻⁴."""
     if exponent >= -3:
         return format_number(10.0**exponent, "g")
     return "10" + str(exponent).translate(_RAISED)
 
 
 def thousands(count: int) -> str:
-    """Return a whole number with its thousands set apart."""
+    """Return a whole number with thousands separators."""
     return format_number(count, ",")
 
 
 def signed(amount: float, places: int = 2) -> str:
-    """Return a number with its sign; what rounds to 0 has none."""
+    """Return a number with its sign; numbers that round to 0 have none."""
     text = format_number(amount, f"+.{places}f")
     return text if any(digit in text for digit in "123456789") else text[1:]
 
 
 def percent(share: float, *, short: bool = False) -> str:
-    """Return a share in whole per cent, never 0 or 100 when it is not quite; `short` has signs for words."""
+    """Return a share as a whole percentage; 0 and 100 only where exact. `short` uses < and > instead of words."""
     if 0 < share < 0.005:
         least = format_share(0.01)
         return f"<{NO_BREAK}{least}" if short else gettext("less than {share}", share=least)

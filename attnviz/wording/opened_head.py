@@ -1,4 +1,4 @@
-"""What is said of a head of any of a transformer's three attentions when it is opened: its name, and a look of it."""
+"""Sentences about one head of one of a transformer's three attentions: its name and its stages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.stages import times
 
 STAGES = (1, 2, 3, 4)
-"""Of the stages of a transformer's step, those that a head has: scores, softmax, values, stream."""
+"""Stages of a transformer's step that belong to a head: scores, softmax, values, stream."""
 
 
 def opened_titles() -> dict[int, str]:
-    """Return the names of the stages of a look; no record is needed for them."""
+    """Return the names of a head's stages."""
     return {
         1: gettext("Query meets keys"),
         2: gettext("Softmax"),
@@ -26,7 +26,7 @@ def opened_titles() -> dict[int, str]:
 
 
 def kind_name(kind: Kind) -> str:
-    """Return what an attention is called."""
+    """Return the name of a kind of attention."""
     return {
         "encoder": gettext("Encoder: self-attention"),
         "decoder": gettext("Decoder: self-attention, masked"),
@@ -35,7 +35,7 @@ def kind_name(kind: Kind) -> str:
 
 
 def kind_told(kind: Kind) -> str:
-    """Return who asks whom."""
+    """Return which side queries which."""
     return {
         "encoder": gettext("Every English piece asks all English pieces, itself among them."),
         "decoder": gettext("Every step asks what has been written before it. What comes later is masked: −∞."),
@@ -44,14 +44,14 @@ def kind_told(kind: Kind) -> str:
 
 
 def head_title(opened: OpenHead) -> str:
-    """Return what a head is called where it is opened."""
+    """Return the title of a head."""
     return gettext(
         "{kind}, layer {layer}, head {head}", kind=kind_name(opened.kind), layer=opened.layer + 1, head=opened.head + 1
     )
 
 
 def row_names(kind: Kind) -> tuple[str, str]:
-    """Return what stands before the two sentences of a head: the one that is asked, the one that asks."""
+    """Return the labels of the two sentences of a head: keys, then queries."""
     return {
         "encoder": (gettext("Asked"), gettext("Asks")),
         "decoder": (gettext("Read so far"), gettext("Written")),

@@ -1,4 +1,4 @@
-"""What stands on the buttons that move through the steps, and before the two sentences."""
+"""Labels of the step player."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from attnviz.languages import gettext
 
 
 def player_words() -> dict[str, str]:
-    """Return the words of the player by the names its markup and program have for them."""
+    """Return the labels by their names in the player's markup and script."""
     return {
         "earlier": gettext("Previous step"),
         "later": gettext("Next step"),

@@ -1,4 +1,4 @@
-"""What the badge of a step says: what was proved, and which number is wrong and by how much."""
+"""Sentences of the verification badge: what was verified, and which number is wrong by how much."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_POSITIONS = (
 
 
 def quantity_names() -> dict[str, str]:
-    """Return what the quantities of a proof are called on the page."""
+    """Return the names of the verified quantities on the page."""
     return {
         "annotations": gettext("annotations"),
         "initial_state": gettext("first state s₀"),
@@ -59,7 +59,7 @@ def quantity_names() -> dict[str, str]:
 
 
 def _attentions() -> dict[str, str]:
-    """Return what a transformer's three kinds of attention are called."""
+    """Return the names of a transformer's three kinds of attention."""
     return {
         "encoder": gettext("English to itself"),
         "decoder": gettext("French to itself"),
@@ -68,7 +68,7 @@ def _attentions() -> dict[str, str]:
 
 
 def _of_a_head() -> list[tuple[str, str]]:
-    """Return the numbers of a head of a transformer, by their names in the table of quantities."""
+    """Return the quantities of a transformer head, by their names in the table of quantities."""
     return [
         ("queries", gettext("queries q")),
         ("keys", gettext("keys k")),
@@ -79,19 +79,19 @@ def _of_a_head() -> list[tuple[str, str]]:
 
 
 def not_proved_text(trace: Record) -> str:
-    """Return why there is no proof where the weights are not at hand."""
+    """Return why nothing was verified where the weights are not available."""
     return gettext("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model)
 
 
 def misfit_text(trace: Record, step: int) -> str:
-    """Return what there is to say of 0-based `step` where the trace was altered, or another model made it."""
+    """Return that 0-based `step` does not fit the weights: the trace was altered, or another model made it."""
     return gettext(
         "Step {step}: this translation does not fit the weights of “{model}”", step=step + 1, model=trace.model
     )
 
 
 def what_is_proved() -> str:
-    """Return what the badge stands for."""
+    """Return what the badge means."""
     return gettext(
         "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the weights as saved "
         "and from the operands shown beside it, by code that shares nothing with the network’s. It counts as right "
@@ -133,7 +133,7 @@ def badge_text(proof: Proof, step: int) -> str:
 
 
 def discrepancy_text(trace: Record, wrong: Discrepancy, step: int) -> str:
-    """Return which number of `step` is wrong, and by how much, as plain text."""
+    """Return which number of 0-based `step` is wrong, and by how much, as plain text."""
     name = quantity_names()[wrong.quantity]
     if not wrong.index:
         return gettext("{what}: there are not as many numbers as there should be.", what=name)

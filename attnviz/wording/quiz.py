@@ -1,4 +1,4 @@
-"""What is asked at the last stop of the tour, and each answer explained from its numbers."""
+"""Questions of the last stop of the tour, and explanations of the answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.wording.toured import Toured
 
 
 def opening(told: Toured, asked: Sequence[Question]) -> str:
-    """Return what is said before the first question, or why there is none."""
+    """Return the introduction of the quiz, or why there is none."""
     if not told.record.attends:
         return no_attention()
     if not asked:
@@ -33,7 +33,7 @@ def opening(told: Toured, asked: Sequence[Question]) -> str:
 
 
 def explained(told: Toured, one: Question) -> str:
-    """Return in one sentence where a word looked, and what that was about once it was known."""
+    """Return the attention and the posterior attention of a word in one sentence."""
     looked = one.looked[0]
     share = percent(float(told.record.words().alignment[one.word, looked]))
     named = {"word": told.source(looked), "share": share}
@@ -51,7 +51,7 @@ def explained(told: Toured, one: Question) -> str:
 
 
 def by_chance(chances: Odds, count: int, *, after: bool) -> str:
-    """Return what somebody would answer rightly of `count` questions who does not know."""
+    """Return the expected number of correct answers to `count` questions by chance."""
     told = {"chance": decimal(chances.looked, 1), "straight": chances.diagonal, "count": count}
     text = gettext("By chance: {chance} of {count}; always straight along the diagonal: {straight} of {count}.", **told)
     if after and abs(chances.meant - chances.looked) >= 0.05:
@@ -60,7 +60,7 @@ def by_chance(chances: Odds, count: int, *, after: bool) -> str:
 
 
 def quiz_words(told: Toured) -> dict[str, str]:
-    """Return the wording of the questions, in whose braces the browser puts what was answered."""
+    """Return the texts of the quiz, with placeholders that the browser fills."""
     heads = not told.record.attends_once
     return {
         "ask": gettext("Word {k} of {n}: where did it look most for {word}?"),

@@ -1,4 +1,4 @@
-"""How a translation came about, in words."""
+"""The search that found a translation, in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from attnviz.trace import Record
 
 
 def search_name(trace: Record, given: str) -> str:
-    """Return what found the translation; `given` is what one is called that nothing had to find."""
+    """Return the name of the search; `given` names a translation without one."""
     return {
         "greedy": gettext("greedy search"),
         "beam": gettext("beam search, width {width}", width=trace.search.beam),

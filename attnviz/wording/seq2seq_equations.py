@@ -1,4 +1,4 @@
-"""The equations of one step of an imported translator as LaTeX, as they were executed, with this step's numbers."""
+"""The equations of a step of an imported translator in LaTeX, as executed, with the numbers of the step."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from attnviz.wording.terms import NEW, OLD, terms
 
 
 def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
-    """Return what the equations of all steps have in common, in the order in which they were executed.
+    """Return the equation templates of all steps, in order of execution.
 
-    They are filled with `import_texts_of_step`, and as those of RNNsearch with `texts_of_source` and `texts_of_cells`.
+    `import_texts_of_step` fills them, and `texts_of_source` and `texts_of_cells`, as for RNNsearch.
     """
     colours = palette(theme)
     state = OLD if trace.asks_before else NEW
@@ -39,14 +39,14 @@ def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[E
 
 
 def import_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "light") -> Texts:
-    """Return the texts that are those of 0-based `step`, whatever the source piece."""
+    """Return the texts of 0-based `step` that hold for all source pieces."""
     moved = _remembered_texts if trace.config["cell"] == "lstm" else moved_texts
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
     return texts | moved(trace, step) | chosen_texts(trace, step) | weighed_texts(trace, step, palette(theme))
 
 
 def _input(trace: Seq2SeqTrace, colours: Palette) -> str:
-    """Return the line that says what the first layer is given, or that the one below gives."""
+    """Return the equation of the last layer's input."""
     if (layers := trace.layer_states.shape[1]) > 1:
         below = coloured(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
         return rf"x_{{⟦i⟧}} &= {below}"
@@ -129,7 +129,7 @@ def _word(trace: Seq2SeqTrace, colours: Palette) -> Equation:
 
 
 def _remembered_texts(trace: Seq2SeqTrace, step: int) -> Texts:
-    """Return the new state of an LSTM, and how the unit came about that moved most."""
+    """Return the new state of an LSTM, and the computation of the unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     enter, forget, found, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
     return {

@@ -1,4 +1,4 @@
-"""What a step of an imported translator says of itself in plain words, in the order in which it was computed."""
+"""The stages of a step of an imported translator in words, in order of computation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.wording.stages import Stage, chosen_word, context_stage, energy_sta
 
 
 def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
-    """Return the names of the stages: where the query is s_i, the state moves before it asks."""
+    """Return the names of the stages; where the query is s_i, the state changes before attention."""
     moved = {4: gettext("The state moves")}
     looked = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector grows")}
     word = {5: gettext("The word is chosen")}
@@ -43,7 +43,7 @@ def no_ledger() -> str:
 
 def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     lstm = trace.config["cell"] == "lstm"
-    kept = trace.gates[step, -1, 1]  # the update gate, or the forget gate
+    kept = trace.gates[step, -1, 1]  # update gate of a GRU, forget gate of an LSTM
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
     share = percent(float(kept.mean()))
@@ -75,7 +75,7 @@ def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
 
 
 def _made_from(trace: Seq2SeqTrace, step: int) -> str:
-    """Return what the candidate of the layer on show is made from."""
+    """Return the inputs of the candidate of the last layer."""
     if trace.layer_states.shape[1] > 1:
         return gettext("the state of the layer below")
     piece = quoted_name(trace.previous_pieces[step])

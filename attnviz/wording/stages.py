@@ -1,4 +1,4 @@
-"""What a step says of itself in plain words: for each stage a sentence, and its outcome in a few words."""
+"""The stages of a step in words: a sentence and an outcome for each."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from attnviz.wording.scorers import texts_of
 from attnviz.wording.weights import with_its_word
 
 MOST = 0.9
-"""The share of a context vector that is named in words: what makes up at least this much of it stands for the whole."""
+"""Share of a context vector whose pieces count as most of it."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of one step in words. All of it is plain text, which may quote the visitor."""
+    """A stage of one step in words. All of it is plain text, which may contain user input."""
 
     number: int
     title: str
     sentence: str
     outcome: str
-    """What came of the stage, in a few words."""
+    """Result of the stage, in a few words."""
 
 
 Narration = dict[int, tuple[Stage, ...]]
-"""What each of some steps says of its stages."""
+"""Stages by 0-based step."""
 
 
 def stage_titles(trace: Trace) -> dict[int, str]:
-    """Return the names of the stages that a step of `trace` has: all five, or without attention the last three."""
+    """Return the names of the stages of a step of `trace`; without attention only the last three."""
     if not trace.attends:
         return {
             3: gettext("One vector for every step"),
@@ -68,7 +68,7 @@ def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
 
 
 def step_sentence(trace: Record, step: int, blank: str) -> str:
-    """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
+    """Return what happened at 0-based `step`; `blank` names a piece that is only a space."""
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
     before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
     p = float(trace.probabilities[step])
@@ -80,7 +80,7 @@ def step_sentence(trace: Record, step: int, blank: str) -> str:
 
 
 def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
-    """Return how query and keys make the energies of 0-based `step`, and which fits best."""
+    """Return how query and keys make the energies of 0-based `step`, and which key fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
     told: dict[str, object] = {"count": count, "name": capital(name)}
@@ -140,7 +140,7 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
 
 
 def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
-    """Return what the context of 0-based `step` is made of, and how few pieces make most of it."""
+    """Return the source pieces in the context of 0-based `step`, and how few make up most of it."""
     parts, outcome = parts_of_sum(trace, step)
     sentence = gettext(
         "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
@@ -152,7 +152,7 @@ def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
 
 
 def parts_of_sum(trace: Aligned, step: int) -> tuple[str, str]:
-    """Return the shares of the strongest pieces in the weighted sum of 0-based `step`, and how few make most of it."""
+    """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
@@ -203,7 +203,7 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def chosen_word(trace: Record, step: int) -> tuple[str, str]:
-    """Return which word of 0-based `step` was taken before which other, and the word with its probability."""
+    """Return the word of 0-based `step`, its strongest competitor, and an outcome with its probability."""
     word, p = quoted_name(trace.target_pieces[step]), float(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
@@ -227,23 +227,23 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
 
 
 def outcome_of(trace: Record, step: int) -> str:
-    """Return the word of 0-based `step` with its probability, and whether it was given."""
+    """Return the word of 0-based `step` with its probability, and whether it was forced."""
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     return gettext("{word} (given), {p}", word=word, p=p) if was_given(trace, step) else f"{word}, {p}"
 
 
 def was_given(trace: Record, step: int) -> bool:
-    """Return whether the word of 0-based `step` was not the search's to choose."""
+    """Return whether the word of 0-based `step` was forced."""
     return trace.search.method == "forced" or step in forced_words(trace.interventions)
 
 
 def times(ratio: float) -> str:
-    """Return how many times a ratio is, in words."""
+    """Return a ratio as "… times"."""
     if ratio >= 1000:
         return gettext("more than 1000 times")
     return gettext("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
 
 
 def capital(text: str) -> str:
-    """Return `text` as it begins a sentence."""
+    """Return `text` with its first letter capitalised."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""What a change by hand did to a step, in words."""
+"""The effect of an intervention on a step in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.wording.numbers import percent
 
 
 def change_sentence(change: StepChange) -> str:
-    """Return what changed at a step, against the translation that was changed."""
+    """Return what changed at a step, compared with the translation before the intervention."""
     after = probability(change.written.after, change.least[1])
     name = quoted_name(change.written.piece)
     if change.unchanged:
@@ -45,7 +45,7 @@ def _outcome(change: StepChange, name: str, after: str) -> str:
 
 
 def change_alt(change: StepChange) -> str:
-    """Return what the picture of a step's change shows."""
+    """Return the text alternative of the figure of a step's change."""
     listed = "; ".join(
         gettext(
             "{name} {before} before, {after} after",
@@ -76,7 +76,7 @@ def _before(change: StepChange, one: PieceChange) -> str:
 
 
 def probability(p: float | None, least: float) -> str:
-    """Return a probability in per cent; of None that it is below `least`."""
+    """Return a probability as a percentage; for None, that it is below `least`."""
     if p is not None:
         return percent(p)
     return gettext("less than {share}", share=format_share(max(1, math.ceil(100 * least)) / 100))

@@ -1,5 +1,7 @@
-"""What stands beside states, annotations and words in the equations of a recurrent translator's step: the equations are
-written with it, and the picture of the machine names its parts by it."""
+"""Symbols of the weights and intermediate values in the equations of a recurrent translator.
+
+Equations are written with them, and the diagram labels its parts by them.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,15 @@ from dataclasses import dataclass, replace
 from attnviz.trace import Recurrent
 
 NEW, OLD = "⟦i⟧", "⟦before⟧"
-"""The number of a step, counted from 1, and of the one before it: places that are filled step by step."""
+"""Placeholders of the number of a step, from 1, and of the step before."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """The learned weights, in LaTeX, with which state, context and word are taken in; empty where they are taken as
-    they are, or not at all. Several of one letter are that letter alone."""
+    """Symbols of the weights of state, context and word, in LaTeX; empty where there is no weight.
+
+    Several weights with the same letter are that letter alone.
+    """
 
     state: str = ""
     context: str = ""
@@ -25,29 +29,29 @@ class Taken:
 
 @dataclass(frozen=True)
 class Terms:
-    """What the equations of a translator have besides x, h, e, α, c, s, t and y, in LaTeX; empty where it has none."""
+    """Symbols besides x, h, e, α, c, s, t and y, in LaTeX; empty where a translator has none."""
 
     query: str = ""
-    """The weights of the state that asks."""
+    """Weights of the querying state."""
     key: str = ""
-    """Those of an annotation."""
+    """Weights of an annotation."""
     key_bias: str = ""
     energy: str = ""
-    """Those that make an energy of query and key."""
+    """Weights of an energy's units."""
     embedded: str = f"E y_{{{OLD}}}"
-    """The word before, as a vector."""
+    """Embedding of the previous word."""
     inside: tuple[str, ...] = ()
-    """What the recurrence reckons before the new state: gates, candidate."""
+    """Intermediate values of the recurrence: gates, candidate."""
     moving: Taken = Taken()
-    """The weights of the recurrence, where they are written out."""
+    """Weights of the recurrence, where they are written out."""
     readout: Taken = Taken()
     scores: str = ""
-    """The weights of the logits."""
+    """Weights of the logits."""
     scores_bias: str = ""
 
 
 _MOVED = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
-"""What an imported recurrence reckons with, in the order of its equations."""
+"""Intermediate values of an imported recurrence, in the order of its equations."""
 
 
 def terms(trace: Recurrent) -> Terms:
@@ -80,11 +84,11 @@ def _at_step(letters: tuple[str, ...]) -> tuple[str, ...]:
 
 _SIGN = re.compile(r"(\\tilde )?([A-Za-z])(?:_(?:\{([^}]*)\}|(\w)))?|(\S)")
 Sign = tuple[str, str]
-"""A symbol and its index, or whatever stands between symbols and nothing."""
+"""A symbol and its index; for text between symbols the index is empty."""
 
 
 def signs(latex: str) -> list[Sign]:
-    """Return the symbols of a row of terms, each with its index, and whatever stands between them, with none."""
+    """Return the symbols of a LaTeX expression, each with its index, and the text between them."""
     found = []
     for tilde, letter, index, short, other in _SIGN.findall(latex):
         found.append((other or f"{letter}{chr(0x303) if tilde else ''}", index or short))

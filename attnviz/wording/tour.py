@@ -1,4 +1,4 @@
-"""The tour: a translation told at eight stops, each in two or three sentences with its own words and numbers."""
+"""The tour: a translation explained at eight stops, each in two or three sentences with its own words and numbers."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from attnviz.wording.tour_making import afterwards, context, made
 from attnviz.wording.toured import Toured
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
-"""The part of the page that a stop is about; of the machine its encoder; nothing where the stop brings all it needs."""
+"""The part of the page that a stop points at; empty where the stop needs none."""
 PULL, AFTER, QUIZ = 4, 7, 8
-"""Stops with something to do or to see in them."""
+"""Interactive stops."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """One stop of the tour, from 1."""
+    """One stop of the tour, numbered from 1."""
 
     number: int
     title: str
     sentences: tuple[str, ...]
-    """Some of their words are `coloured`. Of a stop that there is not, why."""
+    """The text, with `coloured` words; for a missing stop, the reason."""
     place: Place
     step: int
-    """The 0-based step that the page shows."""
+    """0-based step that the page displays."""
     missing: bool = False
-    """Whether this translation has nothing to tell there."""
+    """Whether this translation has no such stop."""
 
 
 def stop_titles() -> dict[int, str]:
-    """Return what the stops are called, by their numbers."""
+    """Return the titles of the stops, by number."""
     return {
         1: gettext("One word, and where it looked"),
         2: gettext("What an annotation is"),
@@ -48,7 +48,7 @@ def stop_titles() -> dict[int, str]:
 
 
 def tour_stops(told: Toured) -> tuple[Stop, ...]:
-    """Return the stops of the tour but the last, which asks."""
+    """Return the stops of the tour without the last, the quiz."""
     return tuple(_stop(told, number) for number in stop_titles() if number != QUIZ)
 
 
@@ -62,7 +62,7 @@ def _stop(told: Toured, number: int) -> Stop:
 
 
 def _title(told: Toured, number: int) -> str:
-    """Return what a stop is called; some are about something else without attention."""
+    """Return the title of a stop; some differ without attention."""
     if told.record.attends or number not in (1, 5):
         return stop_titles()[number]
     return gettext("One word, and nowhere to look") if number == 1 else gettext("The same for every word")
@@ -83,7 +83,7 @@ def _place(told: Toured, number: int) -> Place:
 
 
 def _missing(told: Toured, number: int) -> str:
-    """Return why this translation has nothing to tell at a stop; nothing where it has."""
+    """Return why this translation has no such stop; empty where it has."""
     record = told.record
     if number in (3, PULL, AFTER) and not record.attends:
         return no_attention()
@@ -108,7 +108,7 @@ def _missing(told: Toured, number: int) -> str:
 
 
 def no_attention() -> str:
-    """Return why a translator without attention has nothing to tell at a stop about looking."""
+    """Return why a translator without attention has no stop about attention."""
     return gettext(
         "This translator has no attention: it looks nowhere and weighs nothing, so that there is nothing to show here. "
         "Choose one that has it under “Model”, and come back."

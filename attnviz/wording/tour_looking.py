@@ -1,4 +1,4 @@
-"""The first four stops of the tour: where a word looked, what an annotation is, query and keys, and the softmax."""
+"""The first four stops of the tour: attention of a word, annotations, query and keys, softmax."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attnviz.wording.transformer_stages import opened_name, shown_heads
 
 
 def one_word(told: Toured) -> tuple[str, ...]:
-    """Return what is said of the word and its row of the heatmap."""
+    """Return the text about the word and its row of the heatmap."""
     if not told.record.attends:
         return _written(told), gettext(
             "This translator has no attention: it cannot look back at the English words. It read them once, one after "
@@ -37,7 +37,7 @@ def one_word(told: Toured) -> tuple[str, ...]:
 
 
 def _written(told: Toured) -> str:
-    """Return which word it is, and where in the translation."""
+    """Return the word and its position in the translation."""
     words, (word, step) = told.record.words(), (told.word.word, told.word.step)
     name = told.target(word)
     if len(words.target_groups[word]) > 1:
@@ -50,7 +50,7 @@ def _written(told: Toured) -> str:
 
 
 def _parts(told: Toured) -> str:
-    """Return the source words that the step looked at most, with their shares."""
+    """Return the source words with the most attention, with their shares."""
     shares = told.shares()
     order = sorted(range(len(shares)), key=lambda k: -shares[k])
     named = [k for k in order[:3] if shares[k] >= LEAST] or order[:1]
@@ -58,7 +58,7 @@ def _parts(told: Toured) -> str:
 
 
 def _crossing(told: Toured) -> str:
-    """Return what is to be said of a neighbour that the word crosses."""
+    """Return the sentence about a neighbour that the word crosses; empty without one."""
     looks, word = Looks(told.record, told.record.words().alignment), told.word.word
     if not looks.crosses(word):
         return ""
@@ -77,7 +77,7 @@ def _whose(record: Any) -> str:
 
 
 def annotation(told: Toured) -> tuple[str, ...]:
-    """Return what an annotation is, of the piece that the word looked at most."""
+    """Return what an annotation is, for the piece with the most attention."""
     record, j = told.record, _strongest(told)
     units, name = record.annotations.shape[1], told.piece(j)
     if record.has_heads:
@@ -149,14 +149,14 @@ def _made_alike(record: Any) -> str:
 
 
 def _fits(told: Toured) -> str:
-    """Return the two pieces that fit best, and the one that fits least, with their energies."""
+    """Return the two pieces with the largest energies and the one with the smallest."""
     order = np.argsort(-told.energies, kind="stable")
     named = [int(j) for j in (order if len(order) < 4 else [*order[:2], order[-1]])]
     return ", ".join(f"{told.piece(j)}\u00a0{decimal(float(told.energies[j]), 1)}" for j in named)
 
 
 def softmax(told: Toured) -> tuple[str, ...]:
-    """Return how softmax makes shares, and what there is to be done."""
+    """Return how the softmax makes shares, and what the user can try."""
     e, alpha = told.energies.astype(np.float64), told.opened.alignment[told.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(

@@ -1,4 +1,4 @@
-"""Three stops of the tour: the context, the word it makes, and what the look was about once the word is there."""
+"""Three stops of the tour: the context, the written word, and posterior attention."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.wording.toured import LEAST, Toured
 
 
 def context(told: Toured) -> tuple[str, ...]:
-    """Return what is mixed, and what comes of it."""
+    """Return how the context is mixed, and what it is used for."""
     record, step = told.record, told.word.step
     if record.has_heads:
         mixed = gettext(
@@ -59,7 +59,7 @@ def _mixture(told: Toured) -> str:
 
 
 def made(told: Toured) -> tuple[str, ...]:
-    """Return which word comes of it, and what comes next."""
+    """Return which word is written, and what comes next."""
     record, step = told.record, told.word.step
     start = gettext(
         "From what it took from the sentence, what it has in mind and the word before, each of the {count} "
@@ -89,7 +89,7 @@ def _onward(told: Toured) -> str:
 
 
 def afterwards(told: Toured) -> tuple[str, ...]:
-    """Return what the look of one word turned out to be about; nothing where that is not known."""
+    """Return the posterior attention of a word; empty where unknown."""
     after, word = told.after, told.turned
     if after is None:
         return ()
@@ -122,7 +122,7 @@ def afterwards(told: Toured) -> tuple[str, ...]:
 
 
 def _together(told: Toured) -> str:
-    """Return that the shares of a word are of its pieces together, where a word on the card has several."""
+    """Return that shares are of whole words, where a word has several pieces; empty otherwise."""
     words = told.record.words()
     if len(words.target_groups[told.turned]) == 1 and all(len(group) == 1 for group in words.source_groups):
         return ""

@@ -1,4 +1,4 @@
-"""What the tour tells of: a translation, the words chosen of it, and what they are called."""
+"""The data of the tour: a translation, the words chosen from it, and their labels."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from attnviz.wording.coloured import coloured
 from attnviz.wording.labels import quote, quoted_name, shorten
 
 LONGEST = 30
-"""Characters of a word in a sentence."""
+"""Characters of the longest word in a sentence."""
 LEAST = 0.01
-"""Share of a look from which a word is named beside the strongest."""
+"""Smallest share of attention from which a word is named beside the strongest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Toured:
-    """A translation, and what its looks were about after the word."""
+    """A translation and its posterior attention."""
 
     record: Any
     after: NDArray[np.floating] | None
-    """What the heatmap has after the word, the default of `analysis.posterior`: (target words, source words), where it
-    is known."""
+    """Posterior attention of the heatmap, (target words, source words), where known."""
 
     @cached_property
     def word(self) -> Telling:
@@ -37,7 +36,7 @@ class Toured:
 
     @cached_property
     def turned(self) -> int:
-        """The target word of the stop after the word."""
+        """The target word of the stop on posterior attention."""
         return self.word.word if self.after is None else turning_word(self.record, self.after)
 
     @cached_property
@@ -47,7 +46,7 @@ class Toured:
 
     @cached_property
     def energies(self) -> NDArray[np.floating]:
-        """What the softmax of the word's step is taken of, (Tx,)."""
+        """Energies or scores before the softmax at the word's step, (Tx,)."""
         found: NDArray[np.floating] = (
             open_head(self.record).scores if self.record.has_heads else self.record.energies
         )[self.word.step]
@@ -55,26 +54,26 @@ class Toured:
 
     @property
     def by_hand(self) -> bool:
-        """Whether the weights of the word's step were changed, and are no softmax of its energies."""
+        """Whether an intervention changed the weights of the word's step."""
         return self.record.attends_once and bool(acting_on(self.record.interventions, self.word.step))
 
     def source(self, word: int) -> str:
-        """Return the name of a source word."""
+        """Return the label of a source word."""
         return coloured(quote(shorten(self.record.words().source[word], LONGEST)), "source")
 
     def target(self, word: int) -> str:
-        """Return the name of a target word."""
+        """Return the label of a target word."""
         return coloured(quote(shorten(self.record.words().target[word], LONGEST)), "target")
 
     def piece(self, j: int) -> str:
-        """Return the name of a source piece."""
+        """Return the label of a source piece."""
         return coloured(quoted_name(self.record.source_pieces[j]), "source")
 
     def written(self, i: int) -> str:
-        """Return the name of a target piece."""
+        """Return the label of a target piece."""
         return coloured(quoted_name(self.record.target_pieces[i]), "target")
 
     def shares(self) -> list[float]:
-        """Return how much the word's step looked at each source word."""
+        """Return the attention of the word's step to each source word."""
         alpha = self.record.alignment[self.word.step]
         return [float(alpha[list(group)].sum()) for group in self.record.words().source_groups]

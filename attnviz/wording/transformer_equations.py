@@ -1,4 +1,4 @@
-"""The equations of one step of a transformer as LaTeX, for the head that is opened, with this step's numbers."""
+"""The equations of a step of a transformer in LaTeX, for the displayed head, with the numbers of the step."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from attnviz.wording.transformer_stages import opened_name
 
 
 def head_equations(trace: TransformerTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
-    """Return what the equations of all steps have in common, in order: scores, softmax, values, stream, word.
+    """Return the equation templates of all steps, in order: scores, softmax, values, stream, word.
 
-    They are filled with `head_texts_of_step`, `head_texts_of_source` and, for that piece, `head_texts_of_cells`.
+    `head_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
     """
     return (*opened_equations(open_head(trace), theme), _word(palette(theme)))
 
 
 def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equation, ...]:
-    """Return those of a head alone, of whichever kind: scores, softmax, values, stream. They are filled with
-    `opened_texts_of_step` and, for a piece that is asked, `head_texts_of_source` and `head_texts_of_cells`."""
+    """Return the equation templates of one head of any kind: scores, softmax, values, stream.
+
+    `opened_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
+    """
     colours = palette(theme)
     note = gettext("Scores become weights: all positive, and they add up to 1.")
     return (
@@ -33,12 +35,12 @@ def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equa
 
 
 def head_texts_of_step(trace: TransformerTrace, step: int, theme: ThemeName = "light") -> Texts:
-    """Return the texts that are those of 0-based `step`, whatever the source piece."""
+    """Return the texts of 0-based `step` that hold for all source pieces."""
     return opened_texts_of_step(open_head(trace), step, theme) | chosen_texts(trace, step)
 
 
 def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light") -> Texts:
-    """Return the texts of a head that are those of 0-based row `step`, whatever is asked."""
+    """Return the texts of a head's 0-based row `step` that hold for all keys."""
     streams, seen = opened.streams[:, step], opened.seen(step)
     return {
         "i": str(step + 1),
@@ -54,12 +56,12 @@ def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light"
 
 
 def head_texts_of_source(seen: TransformerTrace | OpenHead, source: int) -> Texts:
-    """Return the texts that are those of 0-based piece `source`, whatever the step."""
+    """Return the texts of 0-based key `source` that hold for all steps."""
     return {"j": str(source + 1), "key": vector(open_head(seen).keys[source])}
 
 
 def head_texts_of_cells(seen: TransformerTrace | OpenHead, step: int) -> dict[str, list[str]]:
-    """Return the texts that are those of 0-based `step` and a source piece: lists of all pieces'."""
+    """Return the texts of 0-based `step` for each key, as lists."""
     opened = open_head(seen)
     rows = {"score": opened.scores[step], "exponent": opened.scores[step], "weight": opened.weights[step]}
     return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
@@ -105,7 +107,7 @@ def _values(opened: OpenHead, colours: Palette) -> Equation:
 
 
 def _last(opened: OpenHead) -> str:
-    """Return the number of the last piece that a row may look at."""
+    """Return the number of the last key that a row may attend to."""
     return "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
 
 

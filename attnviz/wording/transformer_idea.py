@@ -1,4 +1,4 @@
-"""A step of a transformer told to somebody who knows no formula: for each stage a sentence, and its outcome."""
+"""A step of a transformer explained without formulas: a sentence and an outcome for each stage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.wording.stages import Stage, capital
 
 
 def many_looks_titles(_: TransformerTrace) -> dict[int, str]:
-    """Return what the stages of a transformer's step are called in everyday words."""
+    """Return everyday names of the stages of a transformer's step."""
     return {
         1: gettext("Which words would help now?"),
         2: gettext("Where it looks"),
@@ -39,7 +39,7 @@ def many_looks_stages(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
 
 
 def added_name(block: str, layer: int) -> str:
-    """Return in everyday words what a `block` of a 1-based `layer` of the decoder adds, one of `heads.BLOCKS`."""
+    """Return in everyday words what a `block` (of `heads.BLOCKS`) of a 1-based decoder `layer` adds."""
     if block == "attention":
         return gettext("round {layer}: its own words", layer=layer)
     if block == "cross":

@@ -1,4 +1,4 @@
-"""What a step of a transformer says of itself in plain words: one head opened up, what it adds, and the word."""
+"""The stages of a step of a transformer in words: the displayed head, its contribution, and the word."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
 
 
 def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
-    """Return the stages of 0-based `step` in words: those of `head_stage_titles`, of the head that is opened."""
+    """Return the stages of 0-based `step` in words, for the displayed head: those of `head_stage_titles`."""
     opened = open_head(trace)
     told = {
         1: _scores(trace, opened, step),
@@ -40,7 +40,7 @@ def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
 
 
 def heads_name(heads: Heads) -> str:
-    """Return what `heads` are called: one head, the mean of a layer's, or of all."""
+    """Return the name of `heads`: one head, or the mean of a layer's heads or of all."""
     if heads.layer is None:
         return gettext("mean of all heads")
     if heads.head is None:
@@ -49,12 +49,12 @@ def heads_name(heads: Heads) -> str:
 
 
 def shown_heads(trace: TransformerTrace) -> str:
-    """Return what the heads are called by which `trace` is seen."""
+    """Return the name of the heads that `trace` selects."""
     return heads_name(trace.heads)
 
 
 def opened_name(opened: OpenHead) -> str:
-    """Return what the opened head is called."""
+    """Return the name of the displayed head."""
     return heads_name(Heads(opened.layer, opened.head))
 
 

@@ -1,4 +1,4 @@
-"""What trials of a step say: what was tried, what came of it, and what that does and does not show."""
+"""Sentences about perturbation tests: what was tried, the outcome, and what it shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LITTLE, MUCH = 0.1, 0.5
 
 
 def trial_names(count: int) -> dict[str, str]:
-    """Return what the trials of a step are called, `count` permutations among them."""
+    """Return the names of the perturbation tests of a step, with `count` permutations."""
     return {
         "real": gettext("As it looked"),
         "uniform": gettext("Everywhere alike"),
@@ -35,7 +35,7 @@ def trial_names(count: int) -> dict[str, str]:
 
 
 def outcome(real: Trial, trial: Trial, spelling: Spelling) -> str:
-    """Return which piece a trial would have written, in a few words."""
+    """Return in a few words which piece a test would write."""
     name = quoted_name(spelling(trial.piece_id))
     return (
         gettext("still {name}", name=name) if trial.piece_id == real.piece_id else gettext("writes {name}", name=name)
@@ -43,7 +43,7 @@ def outcome(real: Trial, trial: Trial, spelling: Spelling) -> str:
 
 
 def trials_sentence(tried: Trials, spelling: Spelling) -> str:
-    """Return in words what the trials of a step say of how its word hangs on its look."""
+    """Return how far the word of a step depends on its attention."""
     name, count = quoted_name(spelling(tried.real.piece_id)), len(tried.permuted)
     kept = sum(trial.piece_id == tried.real.piece_id for trial in tried.permuted)
     parts = [
@@ -81,7 +81,7 @@ def trials_sentence(tried: Trials, spelling: Spelling) -> str:
 
 
 def best_sentence(best: Trial, real: Trial, piece_id: int, trace: Trace, spelling: Spelling) -> str:
-    """Return in words where a step should have looked for a piece to be likeliest, and what that gains."""
+    """Return the attention that makes a piece likeliest, and the gain in probability."""
     most = int(best.weights.argmax())
     return gettext(
         "{name} is likeliest, with {p} instead of {before}, where {share} of the weight is on {source}.",
@@ -94,7 +94,7 @@ def best_sentence(best: Trial, real: Trial, piece_id: int, trace: Trace, spellin
 
 
 def shuffled_sentence(found: Shuffled) -> str:
-    """Return in words what shuffling does to the steps of a sentence."""
+    """Return the effect of shuffled weights on the steps of a sentence."""
     steps = len(found.change)
     survived = int((found.kept > 0.5).sum())
     told = ngettext(
@@ -116,7 +116,7 @@ def shuffled_sentence(found: Shuffled) -> str:
 
 
 def firmness_sentence(found: Firmness, step: int, spelling: Spelling) -> str:
-    """Return in words how firm the choice of 0-based `step` is."""
+    """Return the minimal change of 0-based `step`."""
     name, distance = quoted_name(spelling(int(found.first_ids[step]))), float(found.distances[step])
     if np.isinf(distance):
         return gettext("No move of the weights that was tried has anything but {name} written.", name=name)
@@ -131,7 +131,7 @@ def firmness_sentence(found: Firmness, step: int, spelling: Spelling) -> str:
 
 
 def trials_caveat() -> str:
-    """Return what the trials do and do not show."""
+    """Return what perturbation tests do and do not show."""
     return gettext(
         "If other weights lead to the same word, this word did not need this look (Jain & Wallace 2019). That does not "
         "make the look meaningless: the model was not trained with those other weights, and an adversary’s look is one "
@@ -161,4 +161,4 @@ REFERENCES = (
         "1910.00139",
     ),
 )
-"""Who said it first: authors, title, number at arXiv."""
+"""References: authors, title, arXiv number."""

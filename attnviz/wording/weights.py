@@ -1,7 +1,7 @@
-"""What a weight belongs to: one step or a word of several, one source piece or all pieces of a word.
+"""Say what a weight belongs to: one step or a word, one source piece or a word.
 
-A word of several pieces has the *sum* of their weights, and a written word of several the *mean* of its steps, so that
-one look has three numbers: wherever they meet, each says which it is.
+A source word has the *sum* of the weights of its pieces, a target word the *mean* of its steps. One attention therefore
+has three numbers; each is displayed with a note which one it is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attnviz.wording.numbers import percent
 
 
 def size_told(by: By, rows: int, columns: int) -> str:
-    """Return the size of an alignment: so many target and source words, or pieces."""
+    """Return the size of an alignment in words or pieces."""
     if by == "words":
         target = ngettext("{count} target word", "{count} target words", rows)
         source = ngettext("{count} source word", "{count} source words", columns)
@@ -25,7 +25,7 @@ def size_told(by: By, rows: int, columns: int) -> str:
 
 
 def merged(steps: int, pieces: int) -> str:
-    """Return what the weight of a cell is made of, of so many steps and source pieces; nothing for one of each."""
+    """Return how a cell's weight was merged from steps and source pieces; empty for one of each."""
     if steps > 1 and pieces > 1:
         return gettext("mean of {steps} steps, sum of {pieces} pieces", steps=steps, pieces=pieces)
     if steps > 1:
@@ -34,14 +34,14 @@ def merged(steps: int, pieces: int) -> str:
 
 
 def summed(pieces: int) -> str:
-    """Return of what the weight of a source word at one step is the sum; nothing for a word of one piece."""
+    """Return which pieces the weight of a source word at one step sums; empty for a word of one piece."""
     if pieces < 2:
         return ""
     return gettext("both pieces") if pieces == 2 else gettext("all {count} pieces", count=pieces)
 
 
 def with_its_word(trace: Looks, step: int, piece: int) -> str:
-    """Return, for 0-based `piece` of a source word of several, the share of the whole word at 0-based `step`."""
+    """Return, for 0-based `piece` of a longer source word, the share of the whole word at 0-based `step`."""
     words = trace.words()
     for word, group in zip(words.source, words.source_groups, strict=True):
         if piece in group and len(group) > 1:

@@ -1,4 +1,4 @@
-"""What was tried by hand on a translation, in words, and what came of it: the words that differ from the first."""
+"""What-ifs in words: what was changed, and the words that differ from the first translation."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ Kind = Literal["same", "other", "gone"]
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a branch beside the first translation."""
+    """A word of a what-if, compared with the first translation."""
 
     text: str
     kind: Kind
-    """Whether the first translation has it in its place, or another, or has it where the branch has none."""
+    """"same" or "other" than in the first translation, or "gone" where only the first has it."""
     space: bool
-    """Whether a blank goes before it."""
+    """Whether a space precedes it."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """A branch in words, or the first translation."""
+    """A what-if, or the first translation, in words."""
 
     told: str
-    """What was changed."""
+    """The change."""
     on: str
-    """What it was tried on, where that is not the first translation."""
+    """What the change was made to, if not to the first translation."""
     words: tuple[Word, ...]
     per_word: str
-    """Its log probability per word."""
+    """Log probability per word."""
 
 
 def cards(branches: Branches) -> list[Card]:
-    """Return the first translation and each of its branches, in words."""
+    """Return the first translation and each of its what-ifs in words."""
     return [_card(branches, number) for number in range(len(branches.branches) + 1)]
 
 
 def card_texts(branches: Branches) -> dict[str, Any]:
-    """Return the cards as a browser writes them: their texts, and the `words` around them."""
+    """Return the what-ifs as a JSON payload for the browser, with their labels."""
     words = {
         "title": gettext("What if"),
         "rate": gettext("log p/word"),
@@ -67,13 +67,13 @@ def card_texts(branches: Branches) -> dict[str, Any]:
 
 
 def per_word(trace: Trace) -> float:
-    """Return Σ_i log p(y_i) of all pieces, `</s>` included, divided by the number of words."""
+    """Return Σ_i log p(y_i) over all pieces, `</s>` included, divided by the number of words."""
     words = [group for group in trace.words().target_groups if trace.target_pieces[group[0]] != "</s>"]
     return float(trace.log_probabilities.sum()) / max(len(words), 1)
 
 
 def change_told(change: Change, trace: Trace, parent: Trace) -> str:
-    """Return what was changed in `parent` so that it became `trace`."""
+    """Return the change that made `trace` from `parent`."""
     match change:
         case SetWeights():
             return _weights_told(change)
@@ -130,7 +130,7 @@ def _rate(trace: Trace) -> str:
 
 
 def _words(trace: Trace, first: Trace) -> Iterator[Word]:
-    """Yield the words of `trace`, and those of `first` that fell out between two that stayed."""
+    """Yield the words of `trace`, and words of `first` that are missing between two that stayed."""
     here, there = _texts(trace), _texts(first)
     matcher = SequenceMatcher(None, [text for text, _ in there], [text for text, _ in here], autojunk=False)
     for kind, i, end, j, last in matcher.get_opcodes():
@@ -141,7 +141,7 @@ def _words(trace: Trace, first: Trace) -> Iterator[Word]:
 
 
 def _texts(trace: Trace) -> Sequence[tuple[str, bool]]:
-    """Return the words of a translation but for its end, each with whether a blank goes before it."""
+    """Return the words of a translation without `</s>`, each with whether a space precedes it."""
     words = zip(trace.words().target, trace.words().target_groups, strict=True)
     found: list[tuple[str, bool]] = []
     for text, group in words:
@@ -156,6 +156,6 @@ def _source(trace: Trace, source: int) -> str:
 
 
 def _written(trace: Trace, step: int, count: int) -> str:
-    """Return the text of so many pieces of a translation, in quotation marks."""
+    """Return the text of `count` pieces of a translation, in quotation marks."""
     pieces = trace.target_pieces[step : step + count]
     return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))

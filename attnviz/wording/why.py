@@ -1,4 +1,4 @@
-"""What the pictures of the page *Why attention?* say in words, from the numbers they show."""
+"""Sentences about the figures of the page *Why attention?*."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.wording.numbers import decimal, percent, significant, small
 from attnviz.wording.scorers import texts_of
 
 _APART = 10
-"""How many times as likely a word has to be for the two to be called apart on it."""
+"""Ratio of a word's probabilities from which two models are said to differ on it."""
 _MOST_NAMED = 3
 
 
@@ -30,8 +30,7 @@ def short_name(kind: str) -> str:
 
 
 def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
-    """Return what is seen of where the model without attention falls behind model `ahead`, by its place; nothing where
-    all attend."""
+    """Return where the model without attention falls behind model `ahead` (an index); empty if all have attention."""
     behind = found.fixed
     if behind is None:
         return []
@@ -61,7 +60,7 @@ def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
 
 
 def _apart(found: ForcedWords, lag: np.ndarray, behind: int, ahead: int) -> str:
-    """Return at which words the two are furthest apart."""
+    """Return the words on which the two models differ most."""
     far = [int(place) for place in np.argsort(-lag, kind="stable")[:_MOST_NAMED] if lag[place] >= np.log(_APART)]
     if not far:
         return gettext("At no word does it give less than a tenth of that.")
@@ -84,9 +83,11 @@ def _apart(found: ForcedWords, lag: np.ndarray, behind: int, ahead: int) -> str:
 
 
 def reach_sentences(kinds: Sequence[str], found: Sequence[Reach], shares: Sequence[tuple[float, float] | None]) -> str:
-    """Return what is seen of the signals in models with these `kinds` of attention, a line each. `shares` are which
-    part of what reaches the source reaches the piece that additive attention looks at most, and what it would be if all
-    pieces got the same; None where that is not known."""
+    """Return how gradients decay in models with these `kinds` of attention, one line each.
+
+    `shares` are the share of the gradient that reaches the piece that additive attention attends to most, and the share
+    that a uniform gradient would have; None where unknown.
+    """
     lines = [gettext("What arrives, as a median, from the nearest quarter of the pairs and from the farthest:")]
     lines += [_reach(kind, one) for kind, one in zip(kinds, found, strict=True)]
     known = [(kind, share) for kind, share in zip(kinds, shares, strict=True) if share is not None]
@@ -104,7 +105,7 @@ def reach_sentences(kinds: Sequence[str], found: Sequence[Reach], shares: Sequen
 
 
 def _reach(kind: str, found: Reach) -> str:
-    """Return how the signals fall in a model with this kind of attention."""
+    """Return how gradients decay in a model with this kind of attention."""
     near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
     told = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
     told["fall"] = ""
@@ -123,12 +124,12 @@ def _reach(kind: str, found: Reach) -> str:
 
 
 def small_length(length: float) -> str:
-    """Return the length of a gradient in two digits."""
+    """Return the norm of a gradient to two digits."""
     return small(length) if length < 1 else significant(length)
 
 
 def growth_sentence(found: Growth) -> str:
-    """Return what is seen of how far the sentence can grow."""
+    """Return how translation quality changes as the sentence grows."""
     words = found.words
     listed = [
         gettext(
@@ -173,8 +174,7 @@ def growth_sentence(found: Growth) -> str:
 
 
 def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
-    """Return where in the picture of BLEU by length a sentence of so many words stands: in this bucket, where each kind
-    of attention has this BLEU."""
+    """Return the length bucket of a sentence, and the BLEU of each kind of attention there."""
     listed = ", ".join(f"{short_name(kind)} {decimal(score, 1)}" for kind, score in scores.items())
     return ngettext(
         "Your sentence has {count} word, which puts it among those of {bucket}: {listed} BLEU.",

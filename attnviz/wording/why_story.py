@@ -1,4 +1,4 @@
-"""The story of the page *Why attention?*: what stands above each of its pictures, and where it was first told."""
+"""Texts of the page *Why attention?*, one for each figure, and references."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from attnviz.languages import gettext
 
 
 class Passage(NamedTuple):
-    """A heading and the paragraphs below it, plain text."""
+    """A heading and its paragraphs, as plain text."""
 
     heading: str
     paragraphs: tuple[str, ...]
     hint: str = ""
-    """A paragraph more that says what to press: a file for a lecture, in which there is nothing of the kind, leaves it
-    out."""
+    """Another paragraph about the controls, which the lecture file leaves out."""
 
 
 def opening() -> Passage:
-    """Return what the page is about."""
+    """Return the introduction of the page."""
     return Passage(
         gettext("Why attention?"),
         (
@@ -39,7 +38,7 @@ def opening() -> Passage:
 
 
 def race() -> Passage:
-    """Return what is to be seen of the three translations."""
+    """Return the text about the three translations."""
     return Passage(
         gettext("1. Three translators, one sentence"),
         (
@@ -53,7 +52,7 @@ def race() -> Passage:
 
 
 def forced(model: str, *, given: bool) -> Passage:
-    """Return what it means that all are led through one translation, made by `model` or `given` by the visitor."""
+    """Return the text about forcing all models through one translation, by `model` or `given` by the user."""
     whose = (
         gettext("It is the translation that was given.")
         if given
@@ -73,7 +72,7 @@ def forced(model: str, *, given: bool) -> Passage:
 
 
 def signals() -> Passage:
-    """Return what a learning signal is and which ways it has."""
+    """Return the text about gradients and their paths."""
     return Passage(
         gettext("3. How far learning signals travel"),
         (
@@ -97,7 +96,7 @@ def signals() -> Passage:
 
 
 def by_length() -> Passage:
-    """Return what the paper's Fig. 2 is."""
+    """Return the text about the paper's Fig. 2."""
     return Passage(
         gettext("4. The longer the sentence, the worse one vector does"),
         (
@@ -112,7 +111,7 @@ def by_length() -> Passage:
 
 
 def growth() -> Passage:
-    """Return what it means to let a sentence grow, and what the measure can say."""
+    """Return the text about growing sentences and their measure."""
     return Passage(
         gettext("5. How far can a sentence grow?"),
         (
@@ -143,4 +142,4 @@ REFERENCES = (
     ("Bengio, Simard & Frasconi 1994", "Learning long-term dependencies with gradient descent is difficult", ""),
     ("Popović 2015", "chrF: character n-gram F-score for automatic MT evaluation", ""),
 )
-"""Who said it first: authors, title, number at arXiv where it has one."""
+"""References: authors, title, arXiv number where there is one."""

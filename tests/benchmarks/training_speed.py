@@ -30,8 +30,8 @@ import torch
 from attnviz.memory import keep_memory
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import BOS, EOS, Tokenizer
+from attnviz.text_files import read_pairs
 from attnviz.training.batches import Batch, padded
-from attnviz.training.corpus import read_pairs
 from attnviz.training.objective import Objective
 from tests.benchmarks.peers.process import DRIVERS, Peer
 
@@ -48,7 +48,7 @@ def make_rows(options: argparse.Namespace) -> list[tuple[Rows, Rows]]:
     random = np.random.default_rng(1)
     count = options.batch * options.batches
     if options.data:
-        pairs, _ = read_pairs(options.data)
+        pairs = read_pairs(options.data).pairs
         tokenizer = Tokenizer.train((side for pair in pairs for side in pair), options.vocabulary)
         chosen = [pairs[i] for i in random.permutation(len(pairs))[: 4 * count]]
         sides = [tokenizer.encode_batch([pair[side] for pair in chosen]) for side in (0, 1)]

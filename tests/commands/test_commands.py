@@ -125,9 +125,11 @@ def test_a_blank_line_stays_one(run, translator: Translator) -> None:
 
 
 def test_bytes_that_are_not_utf_8(run) -> None:
-    code, out, errors = run("translate", "--json", given=b"A \xff\xfe dog.\n")
-    assert (code, errors) == (0, "")
-    assert json.loads(out)["source"] == "A \ufffd\ufffd dog."
+    code, out, errors = run("translate", "--json", given=b"A dog.\nA \xff\xfe dog.\n")
+    assert code == 2
+    assert json.loads(out)["source"] == "A dog."
+    assert errors.startswith("attnviz: ")
+    assert "UTF-8" in errors
 
 
 @pytest.mark.parametrize(

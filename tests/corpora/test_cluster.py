@@ -115,6 +115,7 @@ def test_the_command_and_what_an_actor_fails_with(
 ) -> None:
     arguments = [
         "corpus",
+        "--skip-malformed",
         "--ray",
         str(folder),
         "--kind",

@@ -34,12 +34,12 @@ from attnviz.commands.program import main
 
 if __name__ == "__main__":
     whole = run.analyse_file
-    corpora.analyse_file = lambda *given, **named: whole(*given, **named, window=4)
+    corpora.analyse_file = lambda *given, **named: whole(*given, **(named | {"window": 4, "skip_malformed": True}))
     sys.exit(main(sys.argv[1:]))
 """
 
 
-analyse = functools.partial(analyse_file, window=4)
+analyse = functools.partial(analyse_file, window=4, skip_malformed=True)
 
 
 def test_a_table_has_a_row_a_line_in_order(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
@@ -64,7 +64,13 @@ def test_of_the_lines_that_are_skipped_all_are_counted_and_the_first_thousand_na
     lines = [f"{k}\t\n" if k % 5 else "A dog.\tUn chien.\n" for k in range(1, 1631)]
     (tmp_path / "bad.tsv").write_text("".join(lines))
     made = analyse_file(
-        tmp_path / "bad.tsv", tmp_path / "out.parquet", model_folder, Settings(kind=None), window=300, device="cpu"
+        tmp_path / "bad.tsv",
+        tmp_path / "out.parquet",
+        model_folder,
+        Settings(kind=None),
+        window=300,
+        skip_malformed=True,
+        device="cpu",
     )
     bad = [number for number in range(1, 1631) if number % 5]
     assert (made.rows, made.skipped) == (326, len(bad))
@@ -128,8 +134,8 @@ def test_gold_links_of_a_translation_that_is_not_given_are_refused(
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\n\n", b"a\tb\tc\n", b"\xff\xfe\n"],
-    ids=["empty", "blank lines", "three cells", "not UTF-8"],
+    [b"", b"\n\n", b"a\tb\tc\n"],
+    ids=["empty", "blank lines", "three cells"],
 )
 def test_a_file_of_which_nothing_can_be_used_is_no_success(
     model_folder: Path,
@@ -141,7 +147,8 @@ def test_a_file_of_which_nothing_can_be_used_is_no_success(
     pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
     pairs.write_bytes(content)
     for _ in range(2):  # the second finds the table of the first
-        made = main(["corpus", str(pairs), "-o", str(output), "--model", str(model_folder), "--device", "cpu"])
+        arguments = ["--model", str(model_folder), "--device", "cpu", "--skip-malformed"]
+        made = main(["corpus", str(pairs), "-o", str(output), *arguments])
         said = capsys.readouterr()
         assert made == 2
         assert plain(said.err.splitlines()[-1], tmp_path) == snapshot(name="nothing used")
@@ -243,3 +250,26 @@ def test_killed_at_any_moment_the_same_bytes_come_in_the_end(
             break
         time.sleep(0.1)
     assert not _still_run(script)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Un été.\tA summer.\n".encode("iso-8859-1"),
+        b"A dog.\tUn chien.\t0.7\n" * 4,
+        b"A dog ||| Un chien\n" * 4,
+        b"A dog.\tUn chien.\n" * 4 + b"A dog.\t \n",
+    ],
+    ids=["another encoding", "three columns", "bars", "a blank side"],
+)
+def test_a_file_that_would_be_read_wrongly_is_refused_before_a_model_is_loaded(
+    tmp_path: Path, content: bytes, snapshot: SnapshotAssertion
+) -> None:
+    (tmp_path / "pairs.tsv").write_bytes(content)
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "model.safetensors").write_bytes(b"never read")
+    with pytest.raises(AttnvizError) as error:
+        analyse_file(tmp_path / "pairs.tsv", tmp_path / "out.parquet", model, device="cpu")
+    assert plain(error.value, tmp_path) == snapshot
+    assert not list(tmp_path.glob("out*"))

@@ -17,10 +17,10 @@ from attnviz import AttnvizError, Translator, export, figures
 from attnviz.analysis.findings import findings_of
 from attnviz.corpora import analyse_file
 from attnviz.evaluation.alignment import read_gold
-from attnviz.importing.reading import open_attention
+from attnviz.importing.reading import read_attention
 from attnviz.model_folder import FILES
+from attnviz.text_files import read_pairs
 from attnviz.trace import Branches
-from attnviz.training.corpus import read_pairs
 from tests.fuzzing.bench import SENTENCES, Bench
 from tests.fuzzing.checkpoints import checkpoints, imports
 from tests.fuzzing.links import addresses
@@ -70,11 +70,12 @@ def attentions(bench: Bench, chance: random.Random) -> None:
         packed = io.BytesIO()
         np.savez(packed, source=["A", "dog"], target=["Un", "chien"], matrix=[[0.5, 0.5], [0.2, 0.8]])
         content = packed.getvalue()
-    opened = open_attention(bench.damaged(content, name, (*JSON, *LINES), chance))
-    found = opened.sentence(chance.choice((1, 1, 1, 2, 0)))
+    opened = read_attention(bench.damaged(content, name, (*JSON, *LINES), chance))
+    number = chance.choice((1, 1, 1, 2, 0))
+    found = opened.sentence(number)
     own = found.tokens("source") and found.tokens("target")
     tokens = (None, None) if own else ("A dog", "Un chien")
-    record = found.attention(*tokens, normalise=chance.random() < 0.5)
+    record = opened.attention(number - 1, *tokens, normalise=chance.random() < 0.5)
     figures.heatmap(record)
     findings_of(record)
 

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
-from attnviz.importing.reading import open_attention, read_attention
+from attnviz.importing.reading import read_attention, read_bytes
 from tests.importing.given import SOURCE, TARGET, logged, marian, matrix, npy, npz
 from tests.snapshots import plain
 
 
 def test_marian_soft_alignments(snapshot: SnapshotAssertion) -> None:
-    file = read_attention("\n".join([marian(matrix(1)), marian(matrix(2))]).encode())
-    assert (file.kind, len(file.sentences)) == ("Marian", 2)
-    found = file.sentence(2).attention(" ".join(SOURCE))
+    file = read_bytes("\n".join([marian(matrix(1)), marian(matrix(2))]).encode())
+    assert (file.format, len(file)) == ("marian", 2)
+    found = file.attention(1, " ".join(SOURCE))
     assert np.allclose(found.alignment, matrix(2), atol=1e-6)
     assert found.words().target == ("La", "zone", "économique", "a", "été", "signée", ".", "</s>")
     with pytest.raises(AttnvizError) as error:
-        file.sentence(1).attention()
+        file.attention(0)
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError) as error:
         file.sentence(3)
@@ -36,25 +36,25 @@ def test_marian_soft_alignments(snapshot: SnapshotAssertion) -> None:
 
 def test_marian_n_best_lists_with_scores() -> None:
     line = f"0 ||| {marian(matrix())} ||| WordScores= -0.10000 -0.20000 ||| F0= -1.2 ||| -0.4"
-    found = read_attention(line.encode()).sentence(1).attention(SOURCE)
+    found = read_bytes(line.encode()).attention(0, SOURCE)
     assert np.allclose(found.alignment, matrix(), atol=1e-6)
     assert found.translation == " ".join(TARGET).replace("@@ ", "")
 
 
 def test_hard_alignments_share_a_row() -> None:
-    found = read_attention(b"La zone ||| 0-0 2-1 1-1 3-2").sentence(1).attention("The economic area")
+    found = read_bytes(b"La zone ||| 0-0 2-1 1-1 3-2").attention(0, "The economic area")
     assert found.target_pieces[-1] == found.source_pieces[-1] == "</s>", "Marian links the ends of both sentences"
     assert found.alignment.tolist() == [[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0, 1]]
-    assert found.remarks == ("links",)
+    assert found.remarks == ("linked-source-end", "linked-target-end", "links")
 
 
 def test_pharaoh_links_alone_and_as_this_program_prints_them(snapshot: SnapshotAssertion) -> None:
-    bare = read_attention(b"0-0 2-1\n1-0\n").sentence(1)
-    assert bare.attention("a b c", "x y z").remarks == ("empty-rows", "links")
+    bare = read_bytes(b"0-0 2-1\n1-0\n")
+    assert bare.attention(0, "a b c", "x y z").remarks == ("empty-rows", "links")
     with pytest.raises(AttnvizError) as error:
-        bare.attention("a", "x y")
+        bare.attention(0, "a", "x y")
     assert str(error.value) == snapshot
-    named = read_attention(b"The area\tLa zone\t0-0 1-1\n").sentence(1).attention()
+    named = read_bytes(b"The area\tLa zone\t0-0 1-1\n").attention(0)
     assert np.array_equal(named.alignment, np.eye(2))
 
 
@@ -63,9 +63,9 @@ def test_logs_of_opennmt_and_eole(starred: bool) -> None:
     rows, columns = (*TARGET, "</s>"), (*SOURCE, "</s>")
     table = logged(rows, columns, matrix(), starred=starred)
     log = f"[2026-11-22 10:00:00,123 INFO] Loading …\n[2026-11-22 10:00:01,123 INFO] {table}\nPRED SCORE: -0.1\n{table}"
-    file = read_attention(log.encode())
-    assert (file.kind, len(file.sentences)) == ("OpenNMT-py, eole", 2)
-    found = file.sentence(1).attention()
+    file = read_bytes(log.encode())
+    assert (file.title, len(file)) == ("OpenNMT-py, eole", 2)
+    found = file.attention(0)
     assert np.allclose(found.alignment, matrix(), atol=1e-7)
     assert found.target_pieces == ("▁La", "▁zone", "▁économ", "ique", "▁a", "▁été", "▁signée", "▁.", "</s>")
     assert found.source_pieces[1] == "▁economi", "as the file has it"
@@ -75,27 +75,27 @@ def test_logs_of_opennmt_and_eole(starred: bool) -> None:
 def test_a_verbose_log_has_names_in_full() -> None:
     columns = (*SOURCE, "</s>")
     told = f"\nSENT 1: {list(columns)}\nPRED 1: {' '.join(TARGET)}\nPRED SCORE: -0.4242\n\n"
-    found = read_attention((told + logged((*TARGET, "</s>"), columns, matrix())).encode()).sentence(1).attention()
+    found = read_bytes((told + logged((*TARGET, "</s>"), columns, matrix())).encode()).attention(0)
     assert found.words().source == (*SOURCE, "</s>")
     assert found.remarks == ()
 
 
 def test_numpy_arrays_alone_and_with_tokens(snapshot: SnapshotAssertion) -> None:
-    alone = read_attention(npy(matrix())).sentence(1)
+    alone = read_bytes(npy(matrix()))
     with pytest.raises(AttnvizError) as error:
-        alone.attention()
+        alone.attention(0)
     assert str(error.value) == snapshot
-    assert np.allclose(alone.attention(SOURCE, TARGET).alignment, matrix(), atol=1e-7)
-    named = read_attention(npz(source=SOURCE, target=TARGET, matrix=matrix(), energies=np.log(matrix())))
-    assert np.allclose(named.sentence(1).attention().energies, np.log(matrix()), atol=1e-6)
+    assert np.allclose(alone.attention(0, SOURCE, TARGET).alignment, matrix(), atol=1e-7)
+    named = read_bytes(npz(source=SOURCE, target=TARGET, matrix=matrix(), energies=np.log(matrix())))
+    assert np.allclose(named.attention(0).energies, np.log(matrix()), atol=1e-6)
 
 
 def test_joey_nmt_pads_the_sentences_of_a_batch() -> None:
     padded = np.zeros((1, 12, 10), np.float32)
     padded[0, :9, :7] = matrix()
     padded[0, 9:, 0] = 1  # what the decoder went on with after its end
-    file = read_attention(npz(source=SOURCE, tokens=(*TARGET, "</s>"), attention_probs=padded))
-    found = file.sentence(1).attention()
+    file = read_bytes(npz(source=SOURCE, tokens=(*TARGET, "</s>"), attention_probs=padded))
+    found = file.attention(0)
     assert np.allclose(found.alignment, matrix(), atol=1e-6)
     assert set(found.remarks) == {"padding", "source-end"}
 
@@ -107,15 +107,15 @@ def test_the_open_format_one_several_and_a_line_each(tmp_path: Path) -> None:
     for text in (record.to_json(), f"[{line}, {line}]", f"{line}\n{line}\n{line}", f"\ufeff{line}"):
         path = tmp_path / "attention.json"
         path.write_text(text, encoding="utf-8")
-        found = open_attention(path)
-        last = found.sentence(len(found.sentences)).attention()
+        found = read_attention(path)
+        last = found[len(found) - 1]
         assert np.array_equal(last.alignment, record.alignment)
-    assert read_attention(record.to_json().encode()).sentence(1).attention().fingerprint == record.fingerprint
+    assert read_bytes(record.to_json().encode()).attention(0).fingerprint == record.fingerprint
 
 
 def test_tokens_given_by_hand_are_in_the_place_of_the_files() -> None:
     record = attention("a b", "x", [[0.5, 0.5]])
-    found = read_attention(record.to_json().encode()).sentence(1).attention("c@@ d", "y")
+    found = read_bytes(record.to_json().encode()).attention(0, "c@@ d", "y")
     assert found.words().source == ("cd",)
     assert found.translation == "y"
 
@@ -140,7 +140,7 @@ def test_tokens_given_by_hand_are_in_the_place_of_the_files() -> None:
 )
 def test_what_cannot_be_read_is_told(content: bytes, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
-        read_attention(content).sentence(1).attention()
+        read_bytes(content).attention(0)
     assert plain(error.value) == snapshot
 
 
@@ -153,13 +153,13 @@ def test_no_array_claims_more_than_its_file_has_and_nothing_is_unpickled(snapsho
         archive.writestr("matrix.npy", b"\0" * (65 << 20))
     for content in (huge, pickled.getvalue(), bomb.getvalue()):
         with pytest.raises(AttnvizError) as error:
-            read_attention(content)
+            read_bytes(content)
         assert plain(error.value) == snapshot
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
-        open_attention(tmp_path / "none.txt")
+        read_attention(tmp_path / "none.txt")
     assert plain(error.value, tmp_path) == snapshot
 
 
@@ -187,6 +187,6 @@ def test_whatever_a_file_holds_it_opens_or_is_refused_with_a_sentence(
         place %= len(content)
         content = content[:place] + put + content[place + len(put) // 2 :]
     with contextlib.suppress(AttnvizError):
-        file = read_attention(content)
-        for number in range(1, min(len(file.sentences), 3) + 1):
-            file.sentence(number).attention(source, normalise=normalise)
+        file = read_bytes(content)
+        for index in range(min(len(file), 3)):
+            file.attention(index, source, normalise=normalise)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,8 @@ class Kind:
     """That names it."""
     result: Callable[[Path], Result]
     """Returns what must be the same, by name, of the folder in which it wrote."""
+    whole: bool = False
+    """Whether a kill may leave nothing but the whole output, or none."""
 
     def arguments(self, bench: Path, folder: Path) -> list[str]:
         """Return the command, with what `prepare` wrote to `bench`."""
@@ -116,6 +119,20 @@ def _import(_bench: Path) -> list[str]:
     return ["import", str(REPOSITORY / "tests" / "importing" / "fixtures" / "joey")]
 
 
+def _figure(bench: Path) -> list[str]:
+    attention = bench / "attention.json"
+    if not attention.exists():
+        words = [f"w{k}" for k in range(60)]
+        rows = [[1 / 60] * 60 for _ in words]
+        attention.write_text(json.dumps({"source": words, "target": words, "matrix": rows}), encoding="utf-8")
+    return ["figure", "--attention", str(attention)]
+
+
+def _drawn(folder: Path) -> Result:
+    page = folder / "out.html"
+    return {page.name: page.read_bytes()} if page.exists() else {}
+
+
 def _files(folder: Path) -> Result:
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
@@ -123,6 +140,7 @@ def _files(folder: Path) -> Result:
 KINDS = {
     "train": Kind(_train, "run", "--output", _trained),
     "corpus": Kind(_corpus, "out.parquet", "--output", _files),
+    "figure": Kind(_figure, "out.html", "--output", _drawn, whole=True),
     "import": Kind(_import, "mine", "--output", _files),
 }
 """By name, as of `--kinds`."""

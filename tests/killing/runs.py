@@ -39,7 +39,10 @@ class Trial:
         if self._run(self._folder, self._moment(at_file) if kill else None):
             self.kills += 1
             self.at_files += at_file
-            return []
+            left = self._kind.result(self._folder) if self._kind.whole else {}
+            halves = [f"{name} is not whole after a kill" for name in left if left[name] != self._expected[name]]
+            self.differing += bool(halves)
+            return halves
         found, self.under_way = self._kind.result(self._folder), False
         self.ended += 1
         differences = [f"{name} differs" for name, content in self._expected.items() if found.get(name) != content]

@@ -49,7 +49,8 @@ def random_translator(request: pytest.FixtureRequest, make_network: ModelFactory
 
 def made(translator: Translator, parent: Trace, change: Change, *, held: bool = False, beam: int = 1) -> Trace:
     how = resolved(parent, change, held=held)
-    return translator.translate(parent.source_text, beam=beam, target=how.target, interventions=how.interventions)
+    width = beam if how.target is None else 1
+    return translator.translate(parent.source_text, beam=width, target=how.target, interventions=how.interventions)
 
 
 def assert_same(one: Trace, other: Trace, **tolerance: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from attnviz.errors import AttnvizError
 from attnviz.text import BOS, EOS, PAD
 from attnviz.training.batches import epoch_batches, make_batch
-from attnviz.training.corpus import Corpus, parse_weighted, read_pairs
+from attnviz.training.corpus import Corpus, parse_weighted
 
 
 def make_corpus(lengths: list[tuple[int, int]], weights: list[float] | None = None) -> Corpus:
@@ -23,40 +22,6 @@ def make_corpus(lengths: list[tuple[int, int]], weights: list[float] | None = No
     flat = [np.arange(4, 4 + start[-1], dtype=np.int32) for start in starts]
     chosen = np.asarray(weights or [1.0] * len(lengths), dtype=np.float32)
     return Corpus(flat[0], starts[0], flat[1], starts[1], chosen)
-
-
-def test_plain_and_compressed_files_hold_the_same_pairs(tmp_path: Path) -> None:
-    text = "A cat.\tUn chat.\nA dog.\tUn chien.\n"
-    (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
-    (tmp_path / "a.tsv.xz").write_bytes(lzma.compress(text.encode()))
-    expected = [("A cat.", "Un chat."), ("A dog.", "Un chien.")], 0
-    assert read_pairs(tmp_path / "a.tsv") == expected
-    assert read_pairs(tmp_path / "a.tsv.xz") == expected
-
-
-def test_malformed_lines_are_counted_and_skipped(tmp_path: Path) -> None:
-    lines = [
-        b"A cat.\tUn chat.",
-        b"no tab",
-        b"three\tcol\tumns",
-        b"\tblank",
-        b"blank\t  ",
-        b"bad\t\xff\xfe",
-        b"",
-        b"A dog.\tUn chien.\r",
-    ]
-    (tmp_path / "a.tsv").write_bytes(b"\n".join(lines))
-    assert read_pairs(tmp_path / "a.tsv") == ([("A cat.", "Un chat."), ("A dog.", "Un chien.")], 6)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"), [("missing.tsv", None), ("empty.tsv", b""), ("cut.tsv.xz", b"\xfd7zXZ\0\0")]
-)
-def test_unusable_files_are_named(tmp_path: Path, name: str, content: bytes | None) -> None:
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(AttnvizError, match=name):
-        read_pairs(tmp_path / name)
 
 
 def test_weights_are_read_from_the_path() -> None:

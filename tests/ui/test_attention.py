@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import attention
+from attnviz import AttnvizError, attention
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
 from attnviz.ui.page_state.view import MAIN, View
@@ -123,10 +123,11 @@ def test_other_pages_show_their_sentence_while_attention_is_open(
 def test_saved_traces_are_told_from_attention() -> None:
     assert attention_in(synthetic.trace().to_json().encode()) is None
     assert attention_in(json.dumps({"format": "attnviz-trace"}).encode()) is None
-    assert attention_in(b"{}") is None
+    with pytest.raises(AttnvizError):
+        attention_in(b"{}")
     found = attention_in(saved())
     assert found is not None
-    assert found.kind == "JSON"
+    assert found.format == "json"
 
 
 def test_its_pictures_are_saved_under_their_names() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from attnviz.text import Tokenizer
 from attnviz.ui import records, resources
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import on_show
+from attnviz.ui.resources import MODELS_VARIABLE, model_folder, models
 from attnviz.ui.step import proof_badge
 from attnviz.ui.step.places import place_of
 from tests.conftest import SENTENCES, ModelFactory
@@ -101,3 +103,17 @@ def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
         (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
         for found in (None, pairs)
     ]
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../en-fr", "inner/..", "/", "absent", "x\0"])
+def test_no_name_leads_out_of_the_folder_of_models(
+    models_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    shutil.copy(models_folder / "en-fr" / "config.json", models_folder)
+    (models_folder / "inner").mkdir()
+    monkeypatch.setenv(MODELS_VARIABLE, str(models_folder / "inner"))
+    assert model_folder(name) is None
+
+
+def test_a_model_is_found_by_its_name(models_folder: Path) -> None:
+    assert model_folder("en-fr") == models()["en-fr"]

@@ -1,9 +1,8 @@
-"""Findings: what there is to remark about an alignment, each remark tied to its cell of the heatmap.
+"""Findings: remarks about an alignment, each with its cell of the heatmap.
 
-Everything is computed from the words of a trace (`Trace.words`); `</s>`, punctuation and what the tokenizer does not
-know are kept out where they would mislead. A finding says what was measured. One of a sort that was right nine times in
-ten when judged by hand is `strong`: it may be called a mistake (tests/analysis/findings.json has sentences with their
-verdicts).
+Findings use the words of a trace (`Trace.words`) and ignore `</s>`, punctuation and unknown words where they would
+mislead. A finding states what was measured. It is `strong`, and may be called a mistake, if at least nine in ten of its
+kind were right when judged by hand (tests/analysis/findings.json has the sentences and verdicts).
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ __all__ = ["Finding", "Kind", "Read", "Readable", "Summary", "cell_of", "finding
 
 
 def findings_of(trace: Readable) -> list[Finding]:
-    """Return what there is to remark about a translation: what is about source words first, then by target word.
+    """Return the findings of a translation: those about source words first, then the others by target word.
 
-    What a look gives away was measured on models of one look a step: of a transformer, only the words' probabilities
-    are remarked on. Of attention that another program computed, only looks can be, and nothing that is remarked of it
-    or of an imported translator is called a mistake.
+    The rules about attention were measured on models with one distribution a step. A transformer therefore has findings
+    about probabilities only. Attention of other programs has findings about attention only. None of an import is
+    strong.
     """
     words = trace.words()
     if not knows_words(trace) or trace.imported:
@@ -46,10 +45,10 @@ def findings_of(trace: Readable) -> list[Finding]:
 
 
 def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
-    """Return the step and the source piece, both 0-based, at which to look at a finding.
+    """Return the step and the source piece, both 0-based, at which to display a finding.
 
-    A finding about a source word alone is seen where that word was looked at most; one about a target word alone has
-    no source piece (None), and is seen at the least likely of the word's pieces where that is what it is about.
+    A finding about a source word alone is displayed where the word gets the most attention. One about a target word
+    alone has no source piece (None); a finding about a probability is displayed at the word's least likely piece.
     """
     words = trace.words()
     if finding.target is None:

@@ -1,5 +1,7 @@
-"""Words of grammar, which one language may say twice and the other leave out. Nothing else in findings is French or
-English."""
+"""Function words, which one language may repeat and the other omit.
+
+This is the only part of findings that depends on English and French.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +58,7 @@ FUNCTION_WORDS = frozenset(
         "vous",
     }
 )
-"""French words that a sentence says twice for its grammar: les plus grands, vous vous souvenez, ne … pas, the verbs of
-the compound tenses."""
+"""French words that grammar repeats: les plus grands, vous vous souvenez, ne … pas, auxiliaries of compound tenses."""
 SOURCE_FUNCTION_WORDS = frozenset(
     {
         "a",
@@ -172,4 +173,4 @@ SOURCE_FUNCTION_WORDS = frozenset(
         "your",
     }
 )
-"""English words that French may do without, or say by an ending: nobody need look at them."""
+"""English words that French may omit or express by an ending, so that no attention to them is needed."""

@@ -1,4 +1,4 @@
-"""What a finding is."""
+"""The kinds of findings."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from attnviz.trace import Attention, Words
 
 
 class Read(Protocol):
-    """A translation that can be read: a `Trace`, or the part of one that is asked about."""
+    """A translation in which findings can be found: a `Trace`, or the needed part of one."""
 
     @property
     def source_pieces(self) -> tuple[str, ...]:
-        """Tx of them, `</s>` last."""
+        """The Tx source pieces, `</s>` last."""
 
     @property
     def source_surfaces(self) -> tuple[str, ...]:
-        """The same, but with the characters that each `<unk>` stands for."""
+        """The source pieces, with the typed characters in place of each `<unk>`."""
 
     @property
     def target_pieces(self) -> tuple[str, ...]:
-        """Ty of them, `</s>` last."""
+        """The Ty target pieces, `</s>` last."""
 
     @property
     def alignment(self) -> NDArray[Any]:
-        """Where each step looked, (Ty, Tx), rows sum to 1."""
+        """Attention, (Ty, Tx); rows sum to 1."""
 
     @property
     def log_probabilities(self) -> NDArray[Any]:
@@ -48,18 +48,18 @@ class Read(Protocol):
 
     @property
     def attends(self) -> bool:
-        """Whether the model chose where to look at each step."""
+        """Whether the model has attention."""
 
     @property
     def attends_once(self) -> bool:
-        """Whether a step had one look."""
+        """Whether each step has one attention distribution."""
 
     def words(self) -> Words:
-        """Return the words and the (words, words) matrix."""
+        """Return the alignment by words."""
 
 
 Readable = Read | Attention
-"""What findings are found in: of attention that another program computed, no probabilities are known."""
+"""Anything that has findings; attention of other programs has no probabilities."""
 
 
 def knows_words(trace: Readable) -> TypeGuard[Read]:
@@ -68,37 +68,40 @@ def knows_words(trace: Readable) -> TypeGuard[Read]:
 
 
 class Kind(StrEnum):
-    """What a finding says."""
+    """What a finding states."""
 
     OMITTED = "omitted"
-    """Target words hardly looked at these source words."""
+    """These source words get almost no attention."""
     OVERUSED = "overused"
-    """Several looked at this one."""
+    """Several target words attend to this source word."""
     REPEATED = "repeated"
     """This target word was written before: for the same source word, or (`source` None) a few words ago."""
     UNIFORM = "uniform"
-    """This target word looked everywhere alike."""
+    """This target word attends to all source words alike."""
     COLLAPSED = "collapsed"
-    """All target words looked at this source word."""
+    """All target words attend to this source word."""
     SHIFTED = "shifted"
-    """Words spelled alike on both sides look beside each other, all by the same distance."""
+    """Words spelled alike on both sides attend to a neighbour, all at the same distance."""
     IDENTICAL = "identical"
-    """This target word is spelled like its source word, and looked at it: a name, a number, a cognate."""
+    """This target word is spelled like the source word it attends to: a name, a number, a cognate."""
     IMPROBABLE = "improbable"
-    """The model itself found this target word unlikely."""
+    """The model gave this target word a low probability."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A remark and its place, in words of `Trace.words()`."""
+    """A finding and its place, in words of `Trace.words()`."""
 
     kind: Kind
     value: float
-    """The measure behind it: coverage (of several words their mean), how often it was written, share of the largest
-    entropy, share of all attention, distance in words, alpha, or probability."""
+    """The measure behind it, by kind.
+
+    Coverage (the mean of several words), number of occurrences, share of the largest entropy, share of all attention,
+    distance in words, alpha, or probability.
+    """
     target: int | None = None
     source: int | None = None
     last: int | None = None
-    """The last source word, where the finding is about several from `source` on."""
+    """The last source word, where the finding is about several words from `source` on."""
     strong: bool = False
-    """Whether it may be called a mistake: findings like it were right at least nine times in ten."""
+    """Whether it may be called a mistake: at least nine in ten findings like it were right."""

@@ -1,4 +1,4 @@
-"""Findings about source words: passed over, looked at by many, by all, or beside."""
+"""Findings about source words: omitted, overused, collapsed, shifted."""
 
 from __future__ import annotations
 
@@ -15,34 +15,37 @@ from attnviz.analysis.measures import coverage
 from attnviz.trace import Words
 
 LITTLE_COVERAGE = 0.12
-"""Attention, summed over the target, below which a source word was hardly looked at: one target word that looks at it
-squarely gives about 1, and half a word, shared among the words of a phrase, about 0.3."""
+"""Coverage (attention summed over the target) below which a source word is omitted.
+
+A target word that attends fully to it gives about 1; a word within a phrase about 0.3.
+"""
 LITTLE_IN_A_ROW, LITTLE_ON_AVERAGE = 0.3, 0.2
-"""The same for each of several neighbours, and for their mean: a stretch that was passed over shares what little looks
-it had."""
+"""Coverage of each of several neighbouring words, and their mean, below which the stretch is omitted."""
 LEAST_IN_A_ROW = 3
-"""Words of a stretch that was passed over; two are enough where both are content words."""
+"""Words of an omitted stretch; two suffice where both are content words."""
 MUCH_COVERAGE = 2.5
-"""Attention from which a source word was looked at by several: an article and its noun give 2."""
+"""Coverage from which a source word is overused; an article and its noun give 2."""
 LITTLE_CONFIDENCE = 0.2
-"""Geometric mean of the probabilities of the words that look at one source word, below which they were too many or the
-wrong ones. Where three right words stand for one (please: s'il vous plaît) the model is sure of them."""
+"""Geometric mean of the probabilities of the attending words below which overuse is strong.
+
+Where several correct words translate one (please: s'il vous plaît), the model is sure of them.
+"""
 COLLAPSE = 0.6
 """Share of all attention on one source word from which the alignment has collapsed into a column."""
 LEAST_WORDS = 4
-"""Words a side must have before rows and columns say anything about collapse."""
+"""Words on each side that a statement about collapse or uniform rows needs."""
 LEAST_COPIES = 2
-"""Words spelled alike that must be missed by the same distance before the alignment counts as shifted."""
+"""Number of words spelled alike that must be off by the same distance for a shifted alignment."""
 
 
 def _known(trace: Readable, words: Words) -> list[bool]:
-    """Return which source words are words made of pieces that the tokenizer knows."""
+    """Return which source words consist of known pieces and are no punctuation."""
     pieces = [[trace.source_pieces[j] for j in group] for group in words.source_groups]
     return [is_word(word) and "<unk>" not in parts for word, parts in zip(words.source, pieces, strict=True)]
 
 
 def of_source(trace: Readable, words: Words) -> Iterator[Finding]:
-    """Yield collapsed, or else omitted and overused, source words."""
+    """Yield collapsed source words, or else omitted and overused ones."""
     covered = coverage(words.alignment)
     total = len(words.target)
     strongest = int(covered.argmax())
@@ -64,10 +67,12 @@ def of_source(trace: Readable, words: Words) -> Iterator[Finding]:
 
 
 def _passed_over(source: tuple[str, ...], known: list[bool], covered: list[float]) -> Iterator[Finding]:
-    """Yield what was hardly looked at: stretches of several words, and single content words, of which too many are said
-    by the words around them to be sure."""
+    """Yield omitted source words: stretches of several words, which are strong findings, and single content words.
+
+    Single omissions are not strong: too many are translated by the words around them.
+    """
     content = [fine and word.casefold() not in SOURCE_FUNCTION_WORDS for fine, word in zip(known, source, strict=True)]
-    # Punctuation, and what is unknown, belongs to the stretch around it.
+    # Punctuation and unknown words belong to the stretch around them.
     little = [amount < LITTLE_IN_A_ROW or not fine for amount, fine in zip(covered, known, strict=True)]
     for low, run in groupby(range(len(source)), key=little.__getitem__):
         words = [j for j in run if known[j]] if low else []
@@ -82,7 +87,7 @@ def _passed_over(source: tuple[str, ...], known: list[bool], covered: list[float
 
 
 def of_shift(words: Words) -> Iterator[Finding]:
-    """Yield one finding where the words spelled alike that miss their source all miss it by the same distance."""
+    """Yield one finding where all words spelled alike that miss their source miss it by the same distance."""
     strongest: NDArray[np.intp] = words.alignment.argmax(axis=1)
     distances = [(int(strongest[i]) - j, i, j) for i, j in twins(words)]
     missed = {distance for distance, _, _ in distances}

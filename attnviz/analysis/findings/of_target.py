@@ -1,4 +1,4 @@
-"""Findings about target words: looking everywhere alike, spelled as in the source, written again, improbable."""
+"""Findings about target words: uniform attention, copies, repetitions, low probabilities."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from attnviz.analysis.measures import entropy
 from attnviz.trace import Words
 
 NEARLY_UNIFORM = 0.85
-"""Share of the largest possible entropy from which a row is called uniform: then even its three likeliest words of ten
-hold less than half of it."""
+"""Share of the largest entropy from which a row is uniform: the three strongest of ten words then hold below half."""
 LITTLE_PROBABILITY = 0.1
-"""Probability below which a chosen piece was improbable: the rest of the vocabulary was ten times likelier than it."""
+"""Probability below which a written piece is improbable."""
 LEAST_LETTERS = 3
-"""Letters from which a word said twice is worth a remark."""
+"""Letters of the shortest word whose repetition is a finding."""
 NEAR = 3
-"""Words from one to the next within which a content word is said twice even where it looks elsewhere."""
+"""Distance in words within which a content word counts as repeated although it attends to another source word."""
 STEM = 4
-"""Letters by which two source words count as forms of one: wire, wires."""
+"""Number of equal first letters by which two source words count as forms of one: wire, wires."""
 
 
 def of_rows(trace: Readable, words: Words) -> Iterator[Finding]:
-    """Yield target words whose pieces all look everywhere alike; entropies are those of pieces, not of merged rows."""
+    """Yield target words whose pieces all have uniform attention, by the entropies of pieces."""
     largest = np.log2(len(trace.source_pieces))
     if not trace.attends or len(words.source) < LEAST_WORDS:
         return
@@ -39,7 +38,7 @@ def of_rows(trace: Readable, words: Words) -> Iterator[Finding]:
 
 
 def words_spelled_alike(words: Words) -> Iterator[Finding]:
-    """Yield target words that are spelled like a source word and looked most at it."""
+    """Yield target words that are spelled like the source word they attend to most."""
     strongest = words.alignment.argmax(axis=1)
     for i, j in twins(words):
         if strongest[i] == j:
@@ -47,8 +46,11 @@ def words_spelled_alike(words: Words) -> Iterator[Finding]:
 
 
 def of_repeats(trace: Readable, words: Words) -> Iterator[Finding]:
-    """Yield content words written again: while looking most at one and the same source word, or a few words later for
-    another of which the source has no second form. Each is told once, at its last place."""
+    """Yield repeated content words, each once, at its last place.
+
+    A word counts as repeated where it attends to the same source word again, or within a few words to another source
+    word that has no second form in the source.
+    """
     if not trace.attends:
         return
     looks = np.where(words.alignment.any(axis=1), words.alignment.argmax(axis=1), -1).tolist()
@@ -74,7 +76,7 @@ def of_repeats(trace: Readable, words: Words) -> Iterator[Finding]:
 
 
 def of_probabilities(trace: Read, words: Words) -> Iterator[Finding]:
-    """Yield target words with a piece that the model found unlikely; the value is that of the least likely piece."""
+    """Yield target words with an improbable piece; the value is the probability of the least likely piece."""
     probabilities = trace.probabilities
     for index, group in enumerate(words.target_groups):
         lowest = float(probabilities[list(group)].min())

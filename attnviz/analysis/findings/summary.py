@@ -1,4 +1,4 @@
-"""The whole alignment in a few numbers."""
+"""Summarise an alignment in a few numbers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from attnviz.trace import Aligned
 
 @dataclass(frozen=True)
 class Summary:
-    """The whole alignment in a few numbers."""
+    """An alignment in a few numbers."""
 
     moves: int
-    """Pairs of neighbouring target words, `</s>` left out."""
+    """Pairs of neighbouring target words, without `</s>`."""
     forward: int
-    """How many of them do not look further left than the word before: all of them in a plain diagonal."""
+    """Number of these pairs whose second word attends no further left than the first; all if monotone."""
     alike: float
-    """2^H, averaged over the steps: a step looks as widely as if at that many pieces alike."""
+    """Perplexity of the attention, 2^H, averaged over the steps: the effective number of pieces attended to."""
     strongest: float
     """The largest weight of a step, averaged over the steps."""
     identical: int
-    """Target words that are spelled like their source word and looked at it."""
+    """Number of target words that are spelled like the source word they attend to."""
 
 
 def summarise(trace: Aligned) -> Summary | None:
-    """Return the alignment in a few numbers, or None for a model without attention."""
+    """Return the summary of an alignment; None for a model without attention."""
     if not trace.attends:
         return None
     words = trace.words()

@@ -75,7 +75,14 @@ class Job:
                 self._began = time.monotonic()
                 analyser = Analyser(translator_in(model, "cpu"), Settings())
                 made = analyse_file(
-                    file, self.table, analyser, gold=gold, limit=MOST_LINES, window=_WINDOW, advance=self._tell
+                    file,
+                    self.table,
+                    analyser,
+                    gold=gold,
+                    limit=MOST_LINES,
+                    window=_WINDOW,
+                    skip_malformed=True,
+                    advance=self._tell,
                 )
             self.skipped = tuple(made.named[:_NAMED])
             if not made.rows:

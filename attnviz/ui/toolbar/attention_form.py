@@ -19,14 +19,14 @@ def attention_form() -> None:
     """Ask what is to be known of the file of attention that is open, where it has several sentences, or could not be
     opened as it is; nothing where there is nothing to ask."""
     choice = chosen_attention(st.session_state)
-    if choice is None or (len(choice.file.sentences) == 1 and not choice.problem):
+    if choice is None or (len(choice.file) == 1 and not choice.problem):
         return
     with st.container(key="attention_form", border=bool(choice.problem)):
-        if len(choice.file.sentences) > 1:
+        if len(choice.file) > 1:
             st.number_input(
-                gettext("Sentence, of {count} in {name}", count=len(choice.file.sentences), name=choice.name),
+                gettext("Sentence, of {count} in {name}", count=len(choice.file), name=choice.name),
                 1,
-                len(choice.file.sentences),
+                len(choice.file),
                 choice.number,
                 key=_key(choice, "number"),
                 on_change=_asked,

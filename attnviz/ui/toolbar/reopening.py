@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.importing.found import AttentionFile
-from attnviz.importing.reading import read_attention
+from attnviz.importing.reading import read_bytes
+from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.trace import Branches
 from attnviz.ui.file_box import file_box
@@ -51,7 +51,7 @@ class Choice:
     """What of a file of another program's attention is asked for."""
 
     name: str
-    file: AttentionFile
+    file: AttentionRecords
     number: int = 1
     """Which of its sentences, from 1."""
     source: str = ""
@@ -69,7 +69,7 @@ def opener() -> None:
     file_box(
         gettext(
             "Open a trace that was saved here as JSON, with every number and without a model; or another program’s "
-            "attention: JSON, NumPy, Marian, OpenNMT-py, eole, Pharaoh."
+            "attention or links: what toolkits and aligners write, JSON, CSV, NumPy, PyTorch."
         ),
         _take,
         key="file",
@@ -89,7 +89,7 @@ def open_file(session: Session, name: str, content: bytes) -> None:
     before = session.get(_OPENED, Reopened("", None))
     session.pop(_REQUEST, None)
     try:
-        file = attention_in(content)
+        file = attention_in(content, name)
         if file is not None:
             choose_attention(session, Choice(name, file, opening=session[_COUNT]))
             return
@@ -99,30 +99,22 @@ def open_file(session: Session, name: str, content: bytes) -> None:
         session[_OPENED] = replace(before, problem=f"{gettext('{name} was not opened.', name=name)} {error}")
 
 
-def attention_in(content: bytes) -> AttentionFile | None:
-    """Return the attention of another program in the bytes of a file; None where they are, or might be, a saved trace.
+def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
+    """Return the attention of another program in the bytes of a file; None where they are a saved trace.
 
     Raise AttnvizError where they are neither.
     """
     head = content[:200]
     if b'"attnviz-' in head and b'"attnviz-attention"' not in head:
         return None
-    try:
-        file = read_attention(content)
-    except AttnvizError:
-        if content.lstrip()[:1] in (b"{", b"["):
-            return None
-        raise
-    first = file.sentences[0]
-    plain = isinstance(first, dict) and not {"matrix", "source", "target"} & set(first)
-    return None if file.kind == "JSON" and plain else file
+    return read_bytes(content, name)
 
 
 def choose_attention(session: Session, choice: Choice) -> None:
     """Open what is asked for of a file; where that cannot be, keep what is open, and the question with what is
     wrong."""
     try:
-        found = choice.file.sentence(choice.number).attention(choice.source, choice.target, normalise=choice.normalise)
+        found = choice.file.attention(choice.number - 1, choice.source, choice.target, normalise=choice.normalise)
     except AttnvizError as error:
         session[_CHOICE] = replace(choice, problem=str(error))
         session[_OPENED] = replace(session.get(_OPENED, Reopened("", None)), problem="")

@@ -10,7 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.importing.found import AttentionFile, Found
+from attnviz.importing.content import Content
+from attnviz.importing.format import Format
+from attnviz.importing.found import Found, Sentences
+from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 _STAMP = re.compile(r"^\[[^]]{10,60}\] ")
@@ -29,10 +32,16 @@ class _Table(NamedTuple):
     target: str
 
 
-def logged_tables(lines: Sequence[str]) -> AttentionFile | None:
-    """Return the sentences of a log that has such tables; None where it has none."""
-    tables = list(_tables(lines))
-    return AttentionFile("OpenNMT-py, eole", tables, _read) if tables else None
+def detect(content: Content) -> str | None:
+    """Return why the log has tables of attention."""
+    if next(_tables(content.lines), None) is None:
+        return None
+    return gettext("It has tables of attention as OpenNMT-py and eole log them.")
+
+
+def read(content: Content) -> Sentences:
+    """Return the sentence of each table."""
+    return Sentences(list(_tables(content.lines)), _read)
 
 
 def _tables(lines: Sequence[str]) -> Iterator[_Table]:
@@ -77,3 +86,15 @@ def _listed(text: str) -> list[str]:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return []
     return [str(token) for token in found] if isinstance(found, list) else []
+
+
+def resembles(content: Content) -> str | None:
+    """Return that a log lacks its tables."""
+    if not any(re.match(r"^(?:\[[^]]*\] )?(?:SENT|PRED) [0-9]+:", line) for line in content.lines):
+        return None
+    return gettext(
+        "It resembles a log of OpenNMT-py or eole without tables of attention: translate with -verbose -attn_debug."
+    )
+
+
+FORMAT = Format("opennmt", "OpenNMT-py, eole", detect, read, resembles, ("eole", "opennmt-py"))

@@ -1,0 +1,67 @@
+"""Checks of what a caller of the Python interface gives, made once where it comes in."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from attnviz import bounds
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+
+
+def check_text(what: str, value: object) -> None:
+    """Raise AttnvizError, naming `what`, unless `value` is text."""
+    if not isinstance(value, str):
+        raise AttnvizError(gettext("The {what} must be text, not {found}.", what=what, found=bounds.shown(value)))
+
+
+def check_texts(value: object) -> None:
+    """Raise AttnvizError unless `value` is several texts, of which one alone would pass for its characters."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise AttnvizError(gettext("Give a list of sentences, not {found}.", found=bounds.shown(value)))
+
+
+def check_whole(what: str, value: object, least: int, most: int) -> None:
+    """Raise AttnvizError, naming `what`, unless `value` is a whole number within these bounds."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= operator.index(value) <= most:
+        raise AttnvizError(
+            gettext(
+                "The {what} must be a whole number from {least} to {most}, not {found}.",
+                what=what,
+                least=least,
+                most=most,
+                found=bounds.shown(value),
+            )
+        )
+
+
+def check_number(what: str, value: object, least: float, most: float) -> None:
+    """Raise AttnvizError, naming `what`, unless `value` is a number within these bounds."""
+    try:
+        bounds.real(what, value, least, most)
+    except ValueError as error:
+        raise AttnvizError(
+            gettext(
+                "The {what} must be a number from {least} to {most}, not {found}.",
+                what=what,
+                least=least,
+                most=most,
+                found=bounds.shown(value),
+            )
+        ) from error
+
+
+def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
+    """Raise AttnvizError, naming `what`, unless each of the `values` is of one of these kinds."""
+    for value in values if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else (values,):
+        if not isinstance(value, kinds):
+            raise AttnvizError(
+                gettext(
+                    "{found} is none of the {what}: {kinds}.",
+                    found=bounds.shown(value),
+                    what=what,
+                    kinds=", ".join(kind.__name__ for kind in kinds),
+                )
+            )

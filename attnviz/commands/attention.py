@@ -1,0 +1,161 @@
+"""The command `attnviz attention`: what a file of another program holds, said, drawn, or written in another format."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnviz import AttnvizError
+from attnviz.commands.shared import positive
+
+if TYPE_CHECKING:
+    from attnviz.importing.records import AttentionRecords
+    from attnviz.trace import Attention
+
+SUMMARY = "read another program's attention or links: say what it is, draw it or convert it"
+_DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
+"""Endings of files that hold one pair."""
+_SHOWN = 3
+"""Pairs that are printed where nothing is written."""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    command.add_argument("file", type=Path, metavar="FILE", help="attention or links in a known format; also .gz")
+    add_file_options(command)
+    command.add_argument("--sentence", type=positive, metavar="N", help="which sentence pair of the file, from 1")
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help=".svg, .png, .pdf, .html, .csv, .tex: one pair; .json, .pharaoh, .parquet: all pairs or one",
+    )
+
+
+def add_file_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` the options of a file that is read."""
+    add = command.add_argument
+    add("--source-file", type=Path, metavar="FILE", help="the source sentences, a line a pair, where the file has none")
+    add("--target-file", type=Path, metavar="FILE", help="the target sentences, likewise")
+    add("--format", metavar="NAME", help="the format of the file, instead of the one its structure tells")
+    add("--layer", type=positive, metavar="L", help="of an array of several layers: layer L, from 1")
+    add("--head", type=positive, metavar="H", help="of an array of several heads: head H, from 1; else their mean")
+    add("--normalise", action="store_true", help="scale rows that do not add up to 1")
+    add("--transpose", action="store_true", help="turn matrices that have a row for each source token")
+    add("--unescape", action="store_true", help="undo the escapes of Moses' tokenizer: &apos; and @-@")
+    add("--encoding", metavar="NAME", help="of text that is not in UTF-8, as latin-1 or utf-16")
+
+
+def opened(options: argparse.Namespace) -> AttentionRecords:
+    """Return the records of the file that the options name; raise AttnvizError where it cannot be read."""
+    from attnviz.importing.reading import read_attention
+
+    return read_attention(
+        options.file,
+        options.source_file,
+        options.target_file,
+        format=options.format,
+        layer=None if options.layer is None else options.layer - 1,
+        head=None if options.head is None else options.head - 1,
+        normalise=options.normalise,
+        transpose=options.transpose,
+        unescape=options.unescape,
+        encoding=options.encoding,
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Say what the file holds, or write it; raise AttnvizError where it cannot be read or written."""
+    from attnviz.export.attention_files import several
+    from attnviz.export.files import check_ending, save
+
+    ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
+    if options.output is not None and ending != "parquet":
+        check_ending(options.output)
+    records = opened(options)
+    say_format(records)
+    chosen = _chosen(records, options)
+    say_remarks(chosen)
+    if not ending:
+        _print(records, chosen)
+    elif ending in _DRAWN:
+        save(chosen[0], options.output)
+    else:
+        try:
+            options.output.write_bytes(several(chosen, ending))
+        except OSError as error:
+            raise AttnvizError(f"{options.output} cannot be written: {error.strerror}.") from error
+        if ending == "pharaoh":
+            _say_empty(chosen)
+
+
+def say_format(records: AttentionRecords, name: str = "") -> None:
+    """Print to standard error which format a file is in, and why."""
+    from attnviz.languages import gettext
+
+    told = gettext(
+        "Format {format}, {title}. {reason} Sentence pairs: {count}.",
+        format=records.format,
+        title=records.title,
+        reason=records.reason,
+        count=len(records),
+    )
+    print(f"{name}: {told}" if name else told, file=sys.stderr)
+
+
+def say_remarks(records: list[Attention], name: str = "") -> None:
+    """Print to standard error what was concluded or assumed of records, each remark once, with how many it is of."""
+    from attnviz.languages import gettext
+    from attnviz.wording.given import drawn_links, remarks_of
+
+    told: dict[str, int] = {}
+    for record in records:
+        for remark in remarks_of(dataclasses.replace(record, sure=(), possible=())):
+            told[remark] = told.get(remark, 0) + 1
+    if drawn := [record for record in records if record.sure or record.possible]:
+        counts = (sum(len(record.sure) for record in drawn), sum(len(record.possible) for record in drawn))
+        told[drawn_links(*counts)] = len(drawn)
+    for remark, count in told.items():
+        part = "" if count == len(records) else gettext(" ({count} of {all} pairs)", count=count, all=len(records))
+        print(f"{name}: {remark}{part}" if name else f"{remark}{part}", file=sys.stderr)
+
+
+def _chosen(records: AttentionRecords, options: argparse.Namespace) -> list[Attention]:
+    """Return the records that are asked for: that of --sentence, the first for a picture, or all."""
+    if options.sentence is not None:
+        records.sentence(options.sentence)
+        return [records[options.sentence - 1]]
+    ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
+    if ending in _DRAWN:
+        if len(records) > 1:
+            print(f"Drawn is pair 1 of {len(records)}; --sentence chooses another.", file=sys.stderr)
+        return [records[0]]
+    return list(records)
+
+
+def _print(records: AttentionRecords, chosen: list[Attention]) -> None:
+    """Print sentences and links of the first pairs."""
+    from attnviz.analysis.pharaoh import record_links
+    from attnviz.text import isolated
+
+    for record in chosen[:_SHOWN]:
+        print("\t".join((isolated(record.source_text), isolated(record.translation), record_links(record))))
+    if len(chosen) > _SHOWN:
+        print(f"… and {len(chosen) - _SHOWN} more of {len(records)}", file=sys.stderr)
+
+
+def _say_empty(records: list[Attention]) -> None:
+    """Say of how many pairs the file has no link, because every row's largest weight is that of `</s>`, or none."""
+    from attnviz.analysis.pharaoh import record_links
+
+    empty = sum(not record_links(record) for record in records)
+    if empty:
+        print(
+            f"Without links: {empty} of {len(records)} pairs. Their target words are linked to nothing, or attend most "
+            "to </s>.",
+            file=sys.stderr,
+        )

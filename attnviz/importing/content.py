@@ -1,0 +1,182 @@
+"""The content of a file: unpacked, decoded as text where it is text, and cut into lines."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+
+LARGEST_FILE = 64 << 20
+"""Bytes, unpacked."""
+NPY, ZIP, GZIP = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b"
+"""How the files begin."""
+_OTHER_KINDS = {
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"%PDF": "PDF",
+    b"\x89PNG": "PNG",
+    b"\x89HDF": "HDF5",
+    b"PAR1": "Parquet",
+    b"\x80\x02": "pickle",
+    b"\x80\x03": "pickle",
+    b"\x80\x04": "pickle",
+    b"\x80\x05": "pickle",
+}
+"""How files begin that are no text and hold no attention that is read, and what they are called."""
+_WINDOWS = re.compile(rb"[\x80-\x9f]")
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file holds."""
+
+    data: bytes
+    """Unpacked where it was a .gz file."""
+    name: str = ""
+    """Of the file; empty for bytes alone."""
+    encoding: str | None = None
+    """Of text; None for UTF-8."""
+
+    @cached_property
+    def text(self) -> str:
+        """The text; empty for a file of arrays. Raises AttnvizError where it is none."""
+        return "" if self.data.startswith((NPY, ZIP)) else decoded(self.data, self.encoding)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text, without their ends; a last line break ends a line and begins none."""
+        return text_lines(self.text)
+
+    @cached_property
+    def filled(self) -> list[tuple[int, str]]:
+        """The lines that are not blank, with their numbers from 1."""
+        return [(number, line) for number, line in enumerate(self.lines, 1) if line.strip()]
+
+
+def text_lines(text: str) -> list[str]:
+    """Return the lines of a text, without their ends; a last line break ends a line and begins none."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines[:-1] if not lines[-1] else lines
+
+
+def open_content(path: str | Path, encoding: str | None = None) -> Content:
+    """Return the content of a file; raise AttnvizError where it cannot be read or is too large."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise _too_large()
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        told = getattr(error, "strerror", None) or str(error)
+        raise AttnvizError(gettext("{path} cannot be read: {error}.", path=str(path), error=told)) from error
+    return content_of(data, str(path), encoding)
+
+
+def content_of(data: bytes, name: str = "", encoding: str | None = None) -> Content:
+    """Return the content in bytes, unpacked where they are gzip's; raise AttnvizError where that fails."""
+    return Content(_unpacked(data) if data.startswith(GZIP) else data, name, encoding)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return what gzip packed, of one member or several; no more than is read of a file."""
+    found = bytearray()
+    try:
+        while data:
+            unpacker = zlib.decompressobj(wbits=31)
+            found += unpacker.decompress(data, LARGEST_FILE + 1 - len(found))
+            if len(found) > LARGEST_FILE:
+                raise _too_large()
+            if not unpacker.eof:
+                raise AttnvizError(gettext("This .gz file is cut short: copy it again."))
+            data = unpacker.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise AttnvizError(gettext("This .gz file is damaged: {error}.", error=str(error)[:80])) from error
+    return bytes(found)
+
+
+def _too_large() -> AttnvizError:
+    return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST_FILE >> 20))
+
+
+def decoded(data: bytes, encoding: str | None = None) -> str:
+    """Return bytes as text in `encoding`, by default UTF-8; raise AttnvizError, naming what they seem to be."""
+    for start, kind in _OTHER_KINDS.items():
+        if data.startswith(start):
+            raise AttnvizError(
+                gettext("This is a {kind} file, not text. Unpack or export it as text, .npy, .npz or JSON.", kind=kind)
+            )
+    if encoding is not None:
+        return _in(data, encoding)
+    if seems := _wide(data):
+        raise AttnvizError(_refusal(seems, 1, ""))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return _not_utf8(data, error.start)
+    if "\0" in text:
+        raise AttnvizError(gettext("The text holds NUL characters: the file is damaged, or not text."))
+    return text
+
+
+def _in(data: bytes, encoding: str) -> str:
+    try:
+        text = codecs.decode(data, encoding)
+    except (LookupError, UnicodeError, ValueError) as error:
+        raise AttnvizError(
+            gettext("The file cannot be read as {encoding}: {error}.", encoding=encoding[:40], error=str(error)[:80])
+        ) from error
+    if not isinstance(text, str):
+        raise AttnvizError(gettext("{encoding} is no text encoding.", encoding=encoding[:40]))
+    return text.removeprefix("\ufeff")
+
+
+def _wide(data: bytes) -> str | None:
+    """Return the name of the encoding of text whose characters take two or four bytes each; None for others."""
+    for mark, name in (
+        (codecs.BOM_UTF32_LE, "UTF-32"),
+        (codecs.BOM_UTF32_BE, "UTF-32"),
+        (codecs.BOM_UTF16_LE, "UTF-16"),
+        (codecs.BOM_UTF16_BE, "UTF-16"),
+    ):
+        if data.startswith(mark):
+            return name
+    head = data[:2000]
+    zeros = [head[place::2].count(0) for place in (0, 1)]
+    if len(head) >= 4 and max(zeros) > 0.4 * len(head) / 2 and min(zeros) < 0.05 * len(head):
+        return "UTF-16-BE" if zeros[0] > zeros[1] else "UTF-16-LE"
+    return None
+
+
+def _not_utf8(data: bytes, start: int) -> str:
+    """Raise AttnvizError for bytes of which the first that are not UTF-8 are at `start`."""
+    number = data.count(b"\n", 0, start) + 1
+    begin = data.rfind(b"\n", 0, start) + 1
+    end = data.find(b"\n", start)
+    line = data[begin : end if end >= 0 else len(data)]
+    letters = sum(byte >= 0x80 for byte in data[:100_000])
+    if letters > 0.3 * min(len(data), 100_000) or any(byte < 9 for byte in line[:1000]):
+        raise AttnvizError(gettext("It is neither a text file nor one of arrays: no attention that can be read."))
+    seems = "Windows-1252" if _WINDOWS.search(data) else "Latin-1"
+    raise AttnvizError(_refusal(seems, number, line.decode("cp1252", "replace").strip()[:60]))
+
+
+def _refusal(seems: str, number: int, line: str) -> str:
+    if not line:
+        return gettext(
+            "The text is not in UTF-8; it seems to be {encoding}. Read it with --encoding {encoding}, or convert it.",
+            encoding=seems,
+        )
+    return gettext(
+        "The text is not in UTF-8; it seems to be {encoding}. Its line {number} would be “{line}”. Read it with "
+        "--encoding {encoding}, or convert it.",
+        encoding=seems,
+        number=number,
+        line=line,
+    )

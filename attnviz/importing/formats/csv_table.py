@@ -1,0 +1,157 @@
+"""Tables with commas, tabs or semicolons: source tokens above, target tokens at the left, weights between them; or
+weights alone. The tables that this program exports have numbered names, and may have margins, which are left out."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from attnviz.importing.content import Content
+from attnviz.importing.format import Format, is_number
+from attnviz.importing.found import Found, Sentences
+from attnviz.languages import gettext
+from attnviz.trace import MOST_TOKENS
+
+_OWN_CORNER = re.compile(r"\w+ \\ \w+")
+"""`target \\ source`, in any language."""
+
+
+class _Table(NamedTuple):
+    source: list[str] | None
+    target: list[str] | None
+    rows: list[list[str]]
+    remarks: tuple[str, ...] = ()
+
+
+def detect(content: Content) -> str | None:
+    """Return why the text is one or more tables."""
+    found = _tables(content)
+    if not found:
+        return None
+    if found[0].source is None:
+        return gettext("It is a table of numbers.")
+    return gettext("It is a table with source tokens above and target tokens at the left.")
+
+
+def read(content: Content) -> Sentences:
+    """Return the pair of each table."""
+    return Sentences(_tables(content) or [], _read)
+
+
+def _tables(content: Content) -> list[_Table] | None:
+    """Return the tables of a text, which blank lines part; None where one is none."""
+    text = content.text
+    if not text.strip() or len(content.lines[0]) > 200 * MOST_TOKENS:
+        return None
+    for delimiter, quoted in ((",", True), ("\t", True), ("\t", False), (";", True), (" ", False)):
+        blocks = _blocks(text, delimiter, quoted)
+        found = [_table(block, delimiter) for block in blocks or []]
+        if found and None not in found:
+            return [table for table in found if table]
+    return None
+
+
+def _blocks(text: str, delimiter: str, quoted: bool) -> list[list[list[str]]] | None:
+    """Return the rows of each table, cells without outer blanks; None where the text cannot be cut so."""
+    try:
+        rows = list(
+            csv.reader(
+                text.split("\n"),
+                delimiter=delimiter,
+                quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+                strict=quoted,
+            )
+        )
+    except csv.Error:
+        return None
+    blocks: list[list[list[str]]] = [[]]
+    for row in rows:
+        cells = [cell.strip("\r ") for cell in row]
+        if delimiter == " ":
+            cells = [cell for cell in cells if cell]
+        if any(cells):
+            blocks[-1].append(cells)
+        elif blocks[-1]:
+            blocks.append([])
+    return [block for block in blocks if block]
+
+
+def _table(rows: Sequence[Sequence[str]], delimiter: str) -> _Table | None:
+    """Return a table; None where rows are of several lengths or hold no numbers."""
+    if len(rows) > MOST_TOKENS + 5 or max(map(len, rows)) > MOST_TOKENS + 5:
+        return None
+
+    def plain(cell: str) -> str:
+        return cell.replace(",", ".") if delimiter in ";\t" else cell
+
+    def number(cell: str) -> bool:
+        return is_number(plain(cell)) or cell.lower() == "nan"
+
+    width = len(rows[0])
+    if width > 1 and all(len(row) == width and all(map(number, row)) for row in rows):
+        return _Table(None, None, [[plain(cell) for cell in row] for row in rows])
+    header, body = list(rows[0]), [list(row) for row in rows[1:]]
+    narrowest = 3 if delimiter == " " else 2
+    if not body or any(len(row) != len(body[0]) for row in body) or len(body[0]) < narrowest:
+        return None
+    corner = header.pop(0) if len(header) == len(body[0]) else ""
+    if len(header) != len(body[0]) - 1 or not all(header) or not all(row[0] for row in body):
+        return None
+    source, target = header, [row[0] for row in body]
+    remarks = list[str]()
+    if _OWN_CORNER.fullmatch(corner) and _numbered(source[:1]) is not None:
+        source, target, body = _without_margins(source, target, body, remarks)
+        source, target = _numbered(source) or source, _numbered(target) or target
+    if not all(number(cell) for row in body for cell in row[1:]) or not body:
+        return None
+    return _Table(source, target, [[plain(cell) for cell in row[1:]] for row in body], tuple(remarks))
+
+
+def _numbered(names: Sequence[str]) -> list[str] | None:
+    """Return names without the numbers from 1 that stand before them; None where they have none such."""
+    parts = [name.partition(" ") for name in names]
+    if [part[0] for part in parts] != [str(number) for number, _ in enumerate(names, 1)]:
+        return None
+    return [part[2] or "␣" for part in parts]
+
+
+def _without_margins(
+    source: list[str], target: list[str], body: list[list[str]], remarks: list[str]
+) -> tuple[list[str], list[str], list[list[str]]]:
+    """Return the table without a last column of entropies and a last row of sums, which have no numbers before them."""
+    columns = sum(name.partition(" ")[0].isdecimal() for name in source)
+    rows = sum(name.partition(" ")[0].isdecimal() for name in target)
+    if columns == len(source) and rows == len(target):
+        return source, target, body
+    remarks.append("margins-dropped")
+    return source[:columns], target[:rows], [row[: columns + 1] for row in body[:rows]]
+
+
+def _read(table: _Table) -> Found:
+    fields: dict[str, object] = {"matrix": np.array(table.rows, dtype=np.float64)}
+    if table.source is not None:
+        fields |= {"source": table.source, "target": table.target}
+    return Found(fields, remarks=table.remarks)
+
+
+def resembles(content: Content) -> str | None:
+    """Return which line does not fit the table."""
+    for delimiter in (",", "\t", ";"):
+        blocks = _blocks(content.text, delimiter, quoted=True)
+        if not blocks or len(blocks[0]) < 2 or len(blocks[0][0]) < 3:
+            continue
+        widths = [len(row) for row in blocks[0]]
+        if all(abs(one - other) <= 1 for one, other in pairwise(widths)):
+            return gettext(
+                "It resembles a table, but is none of weights: the first line has source tokens, each other line a "
+                "target token and then a number for each of them."
+            )
+    return None
+
+
+FORMAT = Format("csv", "CSV", detect, read, resembles, ("tsv", "table"))

@@ -1,0 +1,56 @@
+"""CTranslate2's results with `return_attention=True`, as JSON: `hypotheses`, `scores` and `attention` of each
+sentence, in which the first hypothesis is the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import Content
+from attnviz.importing.format import Format
+from attnviz.importing.formats.json_object import SOURCES, named
+from attnviz.importing.formats.json_text import objects
+from attnviz.importing.found import Found, Sentences
+from attnviz.languages import gettext
+
+
+def detect(content: Content) -> str | None:
+    """Return why every object has hypotheses and their attention."""
+    found = objects(content)
+    if not found or not all(isinstance(one.get("hypotheses"), list) and one.get("attention") for one in found):
+        return None
+    return gettext("Every object has hypotheses and their attention, as CTranslate2’s results.")
+
+
+def read(content: Content) -> Sentences:
+    """Return a pair for each result, of its first hypothesis."""
+    found = objects(content) or []
+    several = any(len(one["hypotheses"]) > 1 for one in found)
+    return Sentences(found, _read, remarks=("best-only",) if several else ())
+
+
+def _read(result: Mapping[str, Any]) -> Found:
+    hypotheses, attention = result["hypotheses"], result["attention"]
+    if not isinstance(attention, list) or not hypotheses or len(attention) != len(hypotheses):
+        raise AttnvizError(gettext("A result must have the attention of each of its hypotheses."))
+    target = hypotheses[0]
+    if isinstance(target, list) and target and isinstance(target[0], Mapping):
+        target = [str(one.get("token", "")) for one in target]
+    fields = {"target": target, "matrix": attention[0], "origin": "CTranslate2"}
+    if (source := named(result, SOURCES)) is not None:
+        fields["source"] = source[1]
+    return Found(fields)
+
+
+def resembles(content: Content) -> str | None:
+    """Return that results lack their attention."""
+    found = objects(content)
+    if not found or not any("hypotheses" in one for one in found):
+        return None
+    return gettext(
+        "It resembles results of CTranslate2 without attention: call translate_batch with return_attention=True."
+    )
+
+
+FORMAT = Format("ctranslate2", "CTranslate2", detect, read, resembles)

@@ -1,0 +1,105 @@
+"""What Inseq's `FeatureAttributionOutput.save` writes: tokens and source attributions (Tx, Ty, …) of each sequence, as
+json-tricks stores arrays."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import Content
+from attnviz.importing.format import Format
+from attnviz.importing.formats.json_text import objects
+from attnviz.importing.found import Found, Sentences
+from attnviz.languages import gettext
+from attnviz.trace import MOST_TOKENS
+
+_LARGEST = 64 << 20
+"""Bytes of an array."""
+_KINDS = ("float16", "float32", "float64", "int32", "int64")
+
+
+def _attributes(value: Any) -> Mapping[str, Any]:
+    """Return the attributes of an instance that json-tricks stored, or an object as it is."""
+    if not isinstance(value, Mapping):
+        return {}
+    inner = value.get("attributes")
+    return inner if "__instance_type__" in value and isinstance(inner, Mapping) else value
+
+
+def _sequences(content: Content) -> list[Any] | None:
+    found = objects(content)
+    if not found or len(found) != 1:
+        return None
+    sequences = _attributes(found[0]).get("sequence_attributions")
+    return sequences if isinstance(sequences, list) and sequences else None
+
+
+def detect(content: Content) -> str | None:
+    """Return why there are sequence attributions."""
+    if _sequences(content) is None:
+        return None
+    return gettext("It has sequence_attributions, as Inseq saves them.")
+
+
+def read(content: Content) -> Sentences:
+    """Return a pair for each sequence."""
+    return Sentences(_sequences(content) or [], _read)
+
+
+def _read(sequence: Any) -> Found:
+    fields = _attributes(sequence)
+    if fields.get("source_attributions") is None:
+        raise AttnvizError(
+            gettext(
+                "It has no attributions of the source: Inseq saves these for encoder-decoder models, not for models "
+                "that only decode."
+            )
+        )
+    source, target = (_tokens(fields.get(side)) for side in ("source", "target"))
+    array = _array(fields["source_attributions"])
+    if array.ndim < 2:
+        raise AttnvizError(gettext("The attributions must have source tokens, target tokens and perhaps more."))
+    # (Tx, Ty, …) becomes (…, Ty, Tx): what follows is layers and heads, or the units of an embedding.
+    array = array.transpose(*range(2, array.ndim), 1, 0)
+    begin = fields.get("attr_pos_start") or 0
+    if isinstance(begin, int) and len(target) - begin == array.shape[-2]:
+        target = target[begin:]
+    return Found({"source": source, "target": target, "matrix": array, "origin": "Inseq"})
+
+
+def _tokens(value: Any) -> list[str]:
+    if not isinstance(value, list) or len(value) > MOST_TOKENS + 10:
+        raise AttnvizError(gettext("Tokens must be a list of texts, or one text with blanks between them."))
+    return [one if isinstance(one, str) else str(_attributes(one).get("token", "")) for one in value]
+
+
+def _array(value: Any) -> NDArray[np.float64]:
+    """Return an array of numbers that json-tricks stored as lists or as packed bytes."""
+    try:
+        if not isinstance(value, Mapping):
+            return np.asarray(value, dtype=np.float64)
+        stored = value["__ndarray__"]
+        if not isinstance(stored, str):
+            return np.asarray(stored, dtype=np.float64)
+        shape = tuple(value["shape"])
+        kind, _, packed = stored.rpartition(":")
+        data = base64.b64decode(packed, validate=True)
+        if kind.endswith("gz"):
+            data = zlib.decompressobj(wbits=31).decompress(data, _LARGEST)
+        if value["dtype"] not in _KINDS or math.prod(shape) * np.dtype(value["dtype"]).itemsize != len(data):
+            raise ValueError("the array is not of its shape")
+        numbers: NDArray[np.float64] = np.frombuffer(data, value["dtype"]).astype(np.float64)
+        return numbers.reshape(shape, order="C" if value.get("Corder", True) else "F")
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, binascii.Error, zlib.error) as error:
+        raise AttnvizError(gettext("An array of the file is damaged: {error}.", error=str(error)[:80])) from error
+
+
+FORMAT = Format("inseq", "Inseq", detect, read)

@@ -1,0 +1,255 @@
+"""JSON objects of tokens and a matrix, or links, under the names that programs use; the open format of this program,
+its saved traces, what `attnviz translate --json` prints, and gold links as `attnviz evaluate` reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import Content
+from attnviz.importing.format import Format
+from attnviz.importing.formats.json_text import json_error, objects
+from attnviz.importing.found import Found, Sentences
+from attnviz.importing.link_text import MOST_LINKS, Link, Links, read_links
+from attnviz.languages import gettext
+from attnviz.trace import Attention
+from attnviz.trace.storage import MARKS
+
+SOURCES = (
+    "source_pieces",
+    "source_tokens",
+    "src_tokens",
+    "source_tokenized",
+    "input_tokens",
+    "source_words",
+    "source",
+    "src",
+    "input",
+    "inputs",
+    "en",
+)
+TARGETS = (
+    "target_pieces",
+    "target_tokens",
+    "tgt_tokens",
+    "trg_tokens",
+    "output_tokens",
+    "translation_tokens",
+    "target_words",
+    "target",
+    "tgt",
+    "trg",
+    "output",
+    "hypothesis",
+    "hyp",
+    "prediction",
+    "pred",
+    "translation",
+    "tokens",
+    "fr",
+)
+MATRICES = (
+    "matrix",
+    "alignment",
+    "attention",
+    "attention_matrix",
+    "attention_weights",
+    "attention_probs",
+    "attentions",
+    "attn",
+    "attns",
+    "attn_weights",
+    "alignment_matrix",
+    "cross_attention",
+    "cross_attentions",
+    "weights",
+    "alpha",
+    "alphas",
+    "alignments",
+)
+LINKS = ("links", "word_alignment", "alignment_points", "edges", "alignment", "alignments")
+"""The names that tokens, matrices and links have, those tried first that say more."""
+GOLD_LINKS = {"S": "sure", "P": "possible"}
+
+
+def named(fields: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any] | None:
+    """Return the first of several names that an object has, in any case, and its value; None where it has none."""
+    lowered = {str(name).lower(): name for name in reversed(list(fields))}
+    for name in names:
+        if name in lowered and fields[lowered[name]] is not None:
+            return str(lowered[name]), fields[lowered[name]]
+    return None
+
+
+def detect(content: Content) -> str | None:
+    """Return why the text is objects with a matrix or links, or saved records of this program."""
+    found = objects(content)
+    if not found:
+        return None
+    marks = {str(one.get("format")) for one in found if "format" in one}
+    if marks & {Attention.saved_as.mark, *MARKS}:
+        return gettext("It is a JSON file that this program saved.")
+    if not any(_matrix(one) or _link_value(one) is not None for one in found):
+        return None
+    return gettext("It is JSON with tokens and a matrix or links.")
+
+
+def read(content: Content) -> Sentences:
+    """Return a pair for each object."""
+    found = objects(content) or []
+    items = [(number, one) for number, one in enumerate(found, 1)]
+    if all("S" in one and "P" in one and _matrix(one) is None for one in found):
+        return Sentences(items, _gold)
+    return Sentences(items, _object)
+
+
+def _object(item: tuple[int, Mapping[str, Any]]) -> Found:
+    _, fields = item
+    if fields.get("format") in MARKS:
+        return _trace(fields)
+    if fields.get("format") == Attention.saved_as.mark and "matrix" in fields:
+        return Found(fields)
+    kept = {
+        name: fields[name] for name in ("energies", "states", "gold", "words", "origin", "remarks") if name in fields
+    }
+    if not isinstance(kept.get("origin", ""), str):
+        del kept["origin"]
+    for side, names in (("source", SOURCES), ("target", TARGETS)):
+        if (given := named(fields, names)) is not None:
+            kept[side] = _tokens(given[1])
+    matrix, links = _matrix(fields), _link_value(fields)
+    if links is None and matrix and matrix[0].lower() in ("alignment", "alignments") and _are_pairs(matrix[1]):
+        if not _is_matrix_of(matrix[1], kept):
+            links = matrix[1]
+        else:
+            raise AttnvizError(
+                gettext(
+                    "{name} may be links or a matrix: both fit. Call it links or matrix.",
+                    name=matrix[0],
+                )
+            )
+    if links is not None and "matrix" not in fields:
+        return Found(kept, _links(links))
+    if matrix is None:
+        raise AttnvizError(gettext("This attention lacks {names}.", names="matrix"))
+    return Found(kept | {"matrix": matrix[1]})
+
+
+def _matrix(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Return the name and value of what may be a matrix: a list of lists."""
+    for name in MATRICES:
+        given = named(fields, (name,))
+        if given and isinstance(given[1], list) and given[1] and isinstance(given[1][0], list):
+            return given
+    return ("matrix", fields["matrix"]) if "matrix" in fields else None
+
+
+def _link_value(fields: Mapping[str, Any]) -> Any:
+    """Return the links of an object, as text or as pairs; None where it has none."""
+    if "S" in fields and isinstance(fields["S"], list):
+        return fields["S"]
+    for name in LINKS:
+        given = named(fields, (name,))
+        if given is None:
+            continue
+        value = given[1]
+        if isinstance(value, str) or (name in LINKS[:4] and isinstance(value, list)):
+            return value
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            return " ".join(value)
+    return None
+
+
+def _are_pairs(value: Any) -> bool:
+    """Return whether a list is of pairs of whole numbers from 0: links, or a matrix of two columns."""
+    return isinstance(value, list) and all(
+        isinstance(one, list) and len(one) == 2 and all(type(place) is int and place >= 0 for place in one)
+        for one in value
+    )
+
+
+def _is_matrix_of(rows: list[list[int]], fields: Mapping[str, Any]) -> bool:
+    """Return whether pairs of numbers may be the rows of a matrix of these tokens: two source positions, and rows that
+    add up to 1."""
+    source, target = (
+        side if isinstance(side := fields.get(name), (str, list)) else None for name in ("source", "target")
+    )
+    sizes = [
+        None if side is None else len(side.split() if isinstance(side, str) else side) for side in (source, target)
+    ]
+    fits = sizes[0] in (None, 1, 2) and sizes[1] in (None, len(rows) - 1, len(rows))
+    return fits and all(sum(row) == 1 for row in rows)
+
+
+def _links(value: Any) -> Links:
+    if isinstance(value, str):
+        return read_links(value)
+    return Links(frozenset(_pairs(value)))
+
+
+def _pairs(value: Any) -> list[Link]:
+    """Return links given as a list of pairs; raise AttnvizError where they are none, or too many."""
+    if not isinstance(value, list) or len(value) > MOST_LINKS:
+        raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
+    found = list[Link]()
+    for pair in value:
+        if isinstance(pair, Mapping) and {"source", "target"} <= set(pair):
+            pair = [pair["source"], pair["target"]]
+        if not isinstance(pair, list) or len(pair) != 2 or not all(type(x) is int and 0 <= x < 10**6 for x in pair):
+            raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
+        found.append((pair[0], pair[1]))
+    return found
+
+
+def _gold(item: tuple[int, Mapping[str, Any]]) -> Found:
+    _, fields = item
+    sure, possible = (frozenset(_pairs(fields[name])) for name in GOLD_LINKS)
+    tokens = {side: named(fields, names) for side, names in (("source", SOURCES), ("target", TARGETS))}
+    kept = {side: _tokens(given[1]) for side, given in tokens.items() if given is not None}
+    return Found(kept, Links(sure | possible, possible - sure, marked=True))
+
+
+def _tokens(value: Any) -> Any:
+    """Return tokens as a text or a list of texts; objects with a token or text give that."""
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        return [str(one.get("token", one.get("text", ""))) for one in value]
+    return value
+
+
+def _trace(fields: Mapping[str, Any]) -> Found:
+    """Return the pieces and the alignment of a saved trace of this program."""
+    from attnviz.trace import Branches
+
+    first = Branches.from_json(json.dumps(fields)).first
+    if not first.attends:
+        raise AttnvizError(gettext("This trace is of a model without attention."))
+    return Found(
+        {
+            "source": list(first.source_surfaces),
+            "target": list(first.target_pieces),
+            "matrix": first.alignment.astype(float),
+            "origin": str(getattr(first, "model", ""))[:200],
+        }
+    )
+
+
+def resembles(content: Content) -> str | None:
+    """Return what an object lacks, or what is wrong with the text."""
+    if (error := json_error(content)) is not None:
+        if (content.text.lstrip()[:1] == "[" and content.text.lstrip()[1:2].isalpha()) or not content.text.strip():
+            return None
+        return gettext("It resembles JSON, but is damaged: {error}.", error=error)
+    found = objects(content)
+    if found is None:
+        return gettext("It is JSON, but no object.") if content.text.strip()[:1] in ("{", "[") else None
+    names = ", ".join(str(name)[:30] for name in list(found[0])[:8])
+    return gettext(
+        "It is JSON without attention; its names are {found}. An object needs source and target, lists of tokens, "
+        "and matrix, a row of weights for each target token; or links.",
+        found=names or "–",
+    )
+
+
+FORMAT = Format("json", "JSON", detect, read, resembles, ("trace", "open"))

@@ -1,0 +1,60 @@
+"""JSON: one object, a list of them, one a line, or one after another; shared by the formats that are written so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from attnviz.importing.content import Content
+
+_FAILURES = (ValueError, RecursionError)
+
+
+def json_values(content: Content) -> list[Any] | None:
+    """Return the values in a text of JSON; None for another text.
+
+    A list of objects is its objects. Values may follow one another with or without line breaks between them.
+    """
+    text = content.text.strip()
+    if text[:1] not in ("{", "["):
+        return None
+    return _values(text)
+
+
+@lru_cache(maxsize=1)
+def _values(text: str) -> list[Any] | None:
+    # Each detector asks for the values of the same file.
+    decoder, values, place = json.JSONDecoder(), list[Any](), 0
+    try:
+        while place < len(text):
+            value, place = decoder.raw_decode(text, place)
+            values.append(value)
+            while place < len(text) and (text[place].isspace() or text[place] == ","):
+                place += 1
+    except _FAILURES:
+        return None
+    if len(values) == 1 and isinstance(values[0], list) and all(isinstance(one, Mapping) for one in values[0]):
+        return values[0]
+    return values
+
+
+def json_error(content: Content) -> str | None:
+    """Return what is wrong with a text that begins as JSON does; None for another text or sound JSON."""
+    text = content.text.strip()
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        json.loads(text)
+    except _FAILURES as error:
+        return str(error)[:80]
+    return None
+
+
+def objects(content: Content) -> list[Mapping[str, Any]] | None:
+    """Return the objects in a text of JSON; None where it holds others, or none."""
+    values = json_values(content)
+    if not values or not all(isinstance(value, Mapping) for value in values):
+        return None
+    return values

@@ -1,0 +1,146 @@
+"""Alignments after a bar: `marian-decoder` and `marian-scorer --alignment`, amun, and `-report_align` of OpenNMT-py and
+eole. n-best lists have the number of the sentence first; scores may come after."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import Content
+from attnviz.importing.format import (
+    BAR,
+    Format,
+    are_weights,
+    damaged_line,
+    fields_of,
+    is_number,
+    linked,
+    matrix_of_groups,
+)
+from attnviz.importing.found import Found, Sentences
+from attnviz.importing.link_text import are_links, read_links
+from attnviz.languages import gettext
+
+_SCORE = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?(?:inf|nan)")
+"""What `marian-scorer` prints first: `std::to_string` of a number, which has six decimals."""
+_FEATURES = re.compile(r"(?:^|\s)[A-Za-z_][\w.]*= ")
+
+
+class _Line(NamedTuple):
+    number: int
+    """In the file, from 1."""
+    target: str | None
+    """None where the line has a score instead."""
+    alignment: str
+    pair: int | None
+    """The number of the sentence in an n-best list, from 0."""
+
+
+def detect(content: Content) -> str | None:
+    """Return why every line has an alignment after a bar, after a translation or a score."""
+    lines = [_parsed(number, line) for number, line in content.filled]
+    if not lines or None in lines:
+        return None
+    found = [line for line in lines if line]
+    if {line.pair is None for line in found} == {True, False}:
+        return None
+    if all(_SCORE.fullmatch(line.target or "") for line in found):
+        return gettext("Every line has a score, a bar and an alignment, as marian-scorer prints them.")
+    if found[0].pair is not None:
+        return gettext("Every line is of an n-best list with an alignment after each translation.")
+    return gettext("Every line has a translation, a bar and an alignment.")
+
+
+def _parsed(number: int, line: str) -> _Line | None:
+    """Return the parts of a line; None where it has no alignment."""
+    parts = fields_of(line)
+    for place in (1, 2):
+        if place >= len(parts) or not (are_links(parts[place]) or are_weights(parts[place])):
+            continue
+        if place == 2 and not (parts[0].isdecimal() and len(parts[0]) < 10):
+            return None
+        if place == 1 and len(parts) > 2 and are_links(parts[2]):
+            return None
+        if place == 2 and are_links(parts[2]) and len(parts) == 4 and is_number(parts[3]):
+            return None  # fast_align's four fields of a source that is a number
+        return _Line(number, parts[place - 1], parts[place], int(parts[0]) if place == 2 else None)
+    return None
+
+
+def read(content: Content) -> Sentences:
+    """Return the pairs: each line, or the best translation of each sentence of an n-best list."""
+    parsed = [_parsed(number, line) or _bad(number, line) for number, line in content.filled]
+    blank = [number for number, line in enumerate(content.lines, 1) if not line.strip()]
+    if blank:
+        raise AttnvizError(gettext("Line {number} is blank: it has no translation.", number=blank[0]))
+    if all(_SCORE.fullmatch(line.target or "") for line in parsed):
+        return Sentences([line._replace(target=None) for line in parsed], _line, "marian-scorer", base=0)
+    soft = are_weights(parsed[0].alignment)
+    remarks: tuple[str, ...] = ()
+    if parsed[0].pair is not None:
+        best = {line.pair: line for line in reversed(parsed)}
+        remarks = ("best-only",) if len(best) < len(parsed) else ()
+        parsed = [best[pair] for pair in sorted(best, key=lambda pair: pair or 0)]
+    if not soft and _targets_first(parsed):
+        return Sentences(parsed, _turned, "amun", base=0, remarks=remarks)
+    title = "Marian" if soft else "Marian, OpenNMT-py, eole"
+    return Sentences(parsed, _line, title, base=0, remarks=remarks)
+
+
+def _bad(number: int, line: str) -> _Line:
+    raise damaged_line(number, line)
+
+
+def _line(line: _Line) -> Found:
+    if are_links(line.alignment):
+        return linked(read_links(line.alignment), target=line.target, line=line.pair)
+    fields = {"matrix": matrix_of_groups(line.alignment), "origin": "Marian"}
+    if line.target is not None:
+        fields["target"] = line.target
+    return Found(fields, line=line.pair)
+
+
+def _turned(line: _Line) -> Found:
+    """Return a pair of amun, which writes the target token first."""
+    return linked(read_links(line.alignment).turned(), ("target-first",), target=line.target, line=line.pair)
+
+
+def _targets_first(lines: list[_Line]) -> bool:
+    """Return whether links have the target token first, as amun's: it writes one for each target token in order, and in
+    some line the second numbers are not each target token once, as they would be if they were of targets."""
+    unclear = True
+    for line in lines:
+        links = [link.split("-") for link in line.alignment.split()]
+        if any(len(link) != 2 for link in links) or [link[0] for link in links] != [*map(str, range(len(links)))]:
+            return False
+        if len(links) != len((line.target or "").split()):
+            return False
+        unclear &= sorted(int(link[1]) if link[1].isdecimal() else -1 for link in links) == [*range(len(links))]
+    return not unclear
+
+
+def resembles(content: Content) -> str | None:
+    """Return that bars are there, but no alignments."""
+    wrong = [(number, line) for number, line in content.filled if _parsed(number, line) is None]
+    if not content.filled or not all(BAR in line for _, line in content.filled) or not wrong:
+        return None
+    number, line = wrong[0]
+    if len(wrong) < len(content.filled):
+        return gettext(
+            "It resembles lines of translation ||| alignment, but line {number} has no alignment: “{line}”.",
+            number=number,
+            line=line.strip()[:60],
+        )
+    if _FEATURES.search(line):
+        return gettext(
+            "It resembles an n-best list without alignments. Run moses with -print-alignment-info-in-n-best, or "
+            "marian-decoder with --n-best --alignment soft."
+        )
+    return gettext(
+        "It resembles sentence pairs with bars between them, without alignments. Links come after them: source ||| "
+        "target ||| 0-0 1-2."
+    )
+
+
+FORMAT = Format("marian", "Marian", detect, read, resembles, ("amun", "marian-scorer"))

@@ -1,0 +1,128 @@
+"""Moses: n-best lists with word alignments (`-print-alignment-info-in-n-best`) or phrase alignments, and translations
+with the segments they were made of (`-report-segmentation`: `la |0-0| verte |2-2| maison |1-1|`)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import Content
+from attnviz.importing.format import Format, damaged_line, fields_of, is_number, linked
+from attnviz.importing.found import Found, Sentences
+from attnviz.importing.link_text import Link, Links, are_links, links_of, read_links
+from attnviz.languages import gettext
+
+_PHRASE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?=([0-9]{1,6})(?:-([0-9]{1,6}))?")
+"""A source span and a target span of a phrase alignment."""
+_SEGMENT = re.compile(r"(?<!\S)\|([0-9]{1,6})-([0-9]{1,6})(?:,wa=([0-9 -]*?)(?:,[^|]*)?)?\|(?!\S)")
+"""After each phrase the source span that it translates; with -tt the words that are aligned inside it."""
+_LONGEST_SPAN = 200
+
+
+class _Line(NamedTuple):
+    number: int
+    pair: int | None
+    """The number of the sentence, from 0; None where a line is a sentence."""
+    target: str
+    alignment: str
+    """Links, phrases or nothing, where the target has segments."""
+
+
+def detect(content: Content) -> str | None:
+    """Return why every line is of an n-best list with alignments, or has segments."""
+    lines = [_parsed(number, line) for number, line in content.filled]
+    if not lines or None in lines:
+        return None
+    found = [line for line in lines if line]
+    if all(line.pair is None for line in found):
+        return gettext("Every line has |0-0| after each phrase: the source words that it translates.")
+    if any(line.pair is None for line in found):
+        return None
+    return gettext("Every line is of an n-best list: number, translation, features, score and alignment.")
+
+
+def _parsed(number: int, line: str) -> _Line | None:
+    """Return the parts of a line; None where it has no alignment."""
+    parts = fields_of(line)
+    if len(parts) == 1:
+        return _Line(number, None, line, "") if _segmented(line) else None
+    if len(parts) < 4 or not (parts[0].isdecimal() and len(parts[0]) < 10) or not is_number(parts[3]):
+        return None
+    if are_links(parts[2]):
+        return None  # Marian has the alignment there
+    if _segmented(parts[1]):
+        return _Line(number, int(parts[0]), parts[1], "")
+    for part in parts[4:]:
+        if are_links(part) or (part.split() and all(map(_PHRASE.fullmatch, part.split()))) or not part:
+            return _Line(number, int(parts[0]), parts[1], part)
+    return None
+
+
+def _segmented(text: str) -> bool:
+    """Return whether a text is phrases, each with its segment after it."""
+    return bool(text.split()) and _SEGMENT.search(text) is not None and text.rstrip().endswith("|")
+
+
+def read(content: Content) -> Sentences:
+    """Return the pairs: the best translation of each sentence, or each line."""
+    parsed = []
+    for number, line in content.filled:
+        found = _parsed(number, line)
+        if found is None:
+            raise damaged_line(number, line)
+        parsed.append(found)
+    blank = [number for number, line in enumerate(content.lines, 1) if not line.strip()]
+    if blank:
+        raise AttnvizError(gettext("Line {number} is blank: it has no translation.", number=blank[0]))
+    if parsed[0].pair is None:
+        return Sentences(parsed, _line, base=0, ends="never")
+    best = {line.pair: line for line in reversed(parsed)}
+    remarks = ("best-only",) if len(best) < len(parsed) else ()
+    ordered = [best[pair] for pair in sorted(best, key=lambda pair: pair or 0)]
+    return Sentences(ordered, _line, base=0, ends="never", remarks=remarks)
+
+
+def _line(line: _Line) -> Found:
+    if not line.alignment and _segmented(line.target):
+        return _from_segments(line)
+    if are_links(line.alignment) or not line.alignment:
+        return linked(read_links(line.alignment), target=line.target, line=line.pair)
+    links = list[Link]()
+    for group in line.alignment.split():
+        found = _PHRASE.fullmatch(group)
+        if found is None:
+            raise damaged_line(line.number, line.alignment)
+        source = _span(int(found[1]), int(found[2] or found[1]), line)
+        links += [(j, i) for i in _span(int(found[3]), int(found[4] or found[3]), line) for j in source]
+    return linked(links_of(links), ("phrases",), target=line.target, line=line.pair)
+
+
+def _span(first: int, last: int, line: _Line) -> range:
+    """Return the places of a phrase; raise AttnvizError where they are no span."""
+    if not first <= last < first + _LONGEST_SPAN:
+        raise damaged_line(line.number, f"{first}-{last}")
+    return range(first, last + 1)
+
+
+def _from_segments(line: _Line) -> Found:
+    """Return the pair of a translation with segments: by the aligned words of each phrase where they are there, or each
+    word of a phrase with each of its source words."""
+    target, links, before, inside = list[str](), list[Link](), 0, False
+    for segment in _SEGMENT.finditer(line.target):
+        phrase = line.target[before : segment.start()].split()
+        source = _span(int(segment[1]), int(segment[2]), line)
+        if segment[3] is None:
+            links += [(j, len(target) + i) for i in range(len(phrase)) for j in source]
+        else:
+            inside = True
+            within: Links = read_links(segment[3])
+            links += [(source[0] + j, len(target) + i) for j, i in within.all]
+        target += phrase
+        before = segment.end()
+    if line.target[before:].strip():
+        raise damaged_line(line.number, line.target)
+    return linked(links_of(links), () if inside else ("phrases",), target=" ".join(target), line=line.pair)
+
+
+FORMAT = Format("moses", "Moses", detect, read)

@@ -1,0 +1,79 @@
+"""The shared tasks of NAACL 2003 and ACL 2005 (WPT): a line for each link, `pair source target`, and after them S or P
+and a probability; all counted from 1."""
+
+from __future__ import annotations
+
+import re
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import Content
+from attnviz.importing.format import NUMBER, Format, damaged_line, linked
+from attnviz.importing.found import Found, Sentences
+from attnviz.importing.link_text import MOST_LINKS, Link, Links
+from attnviz.languages import gettext
+
+_LINE = re.compile(rf"([0-9]{{1,7}})\s+([0-9]{{1,6}})\s+([0-9]{{1,6}})(?:\s+([SPsp]))?(?:\s+({NUMBER}))?\s*")
+MOST_PAIRS = 1_000_000
+
+
+def detect(content: Content) -> str | None:
+    """Return why every line has the number of a pair, which does not fall, and two more numbers."""
+    found = [_LINE.fullmatch(line) for _, line in content.filled]
+    if not found or None in found:
+        return None
+    pairs = [int(line[1]) for line in found if line]
+    if pairs != sorted(pairs) or pairs[0] not in (0, 1):
+        return None
+    return gettext("Every line has the numbers of a pair, a source word and a target word.")
+
+
+def read(content: Content) -> Sentences:
+    """Return the pairs from the first to the last number; those without lines have no links."""
+    lines = dict[int, list[re.Match[str]]]()
+    for number, line in content.filled:
+        found = _LINE.fullmatch(line)
+        if found is None:
+            raise damaged_line(number, line)
+        lines.setdefault(int(found[1]), []).append(found)
+    first = min(lines)
+    last = max(lines)
+    if last - first >= MOST_PAIRS:
+        raise AttnvizError(gettext("The numbers of pairs go up to {last}: that is too many.", last=last))
+    every = [line for several in lines.values() for line in several]
+    marked = any(line[4] for line in every)
+    # Word 0 stands for none, unless a file counts from 0: nothing links none to none.
+    base = 0 if any(int(line[2]) == int(line[3]) == 0 for line in every) else 1
+
+    def pair(identity: int) -> Found:
+        return _read(identity - first, lines.get(identity, []), marked, base)
+
+    remarks = () if base else ("counted-from-0",)
+    return Sentences(range(first, last + 1), pair, base=base, ends="never", remarks=remarks)
+
+
+def _read(place: int, lines: list[re.Match[str]], marked: bool, base: int) -> Found:
+    if len(lines) > MOST_LINKS:
+        raise AttnvizError(
+            gettext("There are {count} links; at most {most} can be read.", count=len(lines), most=MOST_LINKS)
+        )
+    links: set[Link] = set()
+    sure: set[Link] = set()
+    shares = dict[Link, float]()
+    null = False
+    for line in lines:
+        link = (int(line[2]), int(line[3]))
+        if base and 0 in link:
+            null = True
+            continue
+        links.add(link)
+        if (line[4] or "S").upper() == "S":
+            sure.add(link)
+        if line[5]:
+            shares[link] = float(line[5])
+    if len(shares) < len(links) or any(not 0 <= share <= 1 for share in shares.values()) or not any(shares.values()):
+        shares = {}
+    found = Links(frozenset(links), frozenset(links - sure), shares, marked)
+    return linked(found, ("null-links",) if null else (), line=place)
+
+
+FORMAT = Format("naacl", "NAACL, WPT", detect, read, aliases=("wpt",))

@@ -1,0 +1,166 @@
+"""NumPy's files: a matrix, or an array with dimensions of batch, layer and head (.npy), with its tokens (.npz) as Joey
+NMT's Python interface and others return them, or an array for each sentence. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.files import DAMAGED
+from attnviz.importing.content import NPY, ZIP, Content
+from attnviz.importing.format import Format
+from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS
+from attnviz.importing.found import Found, Sentences
+from attnviz.importing.heads import split_batch
+from attnviz.languages import gettext
+
+LARGEST = 64 << 20
+"""Bytes of one array."""
+_EXTRAS = ("energies", "states")
+_PADDING = ("", "<pad>", "<PAD>", "[PAD]", "<blank>")
+
+
+def detect(content: Content) -> str | None:
+    """Return why the file has NumPy's mark, or is an archive of such files."""
+    if content.data.startswith(NPY):
+        return gettext("It begins as NumPy’s .npy files do.")
+    if content.data.startswith(ZIP) and any(name.endswith(".npy") for name in _names(content.data)):
+        return gettext("It is an archive of arrays, as numpy.savez writes it.")
+    return None
+
+
+def _names(data: bytes) -> list[str]:
+    """Return the names in an archive; none where it is damaged."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return archive.namelist()
+    except DAMAGED:
+        return []
+
+
+def read(content: Content) -> Sentences:
+    """Return the sentences of the file, without knowing how many there are: one, where tokens do not tell."""
+    return sentences(content, None)
+
+
+def sentences(content: Content, count: int | None) -> Sentences:
+    """Return the sentences of the file, of which there are `count` where that is known."""
+    try:
+        if content.data.startswith(NPY):
+            return sentences_of({"matrix": _array(content.data)}, count)
+        return sentences_of(_archive(content.data), count)
+    except DAMAGED as error:
+        raise AttnvizError(
+            gettext("This NumPy file is damaged, or holds more than plain arrays ({error}).", error=str(error)[:80])
+        ) from error
+
+
+def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") -> Sentences:
+    """Return the sentences in arrays and tokens; tokens may be of one sentence or of several."""
+    matrix = fields["matrix"]
+    if isinstance(matrix, list):
+        return Sentences(matrix, lambda one: Found({"matrix": one}), title)
+    tokens = {side: _by_sentence(fields[side]) for side in ("source", "target") if side in fields}
+    several = [len(side) for side in tokens.values() if side is not None]
+    batch = split_batch(matrix, max(several, default=count or 0) or None)
+    items = []
+    for place, one in enumerate(batch.sentences):
+        found: dict[str, Any] = {"matrix": one}
+        for side in ("source", "target"):
+            listed = tokens.get(side)
+            if listed is not None:
+                found[side] = listed[place] if place < len(listed) else []
+            elif side in fields:
+                found[side] = fields[side]
+        found |= {name: fields[name] for name in _EXTRAS if name in fields and len(batch.sentences) == 1}
+        items.append(found)
+    rows = "either" if len(items) > 1 else "target"
+    return Sentences(items, lambda one: Found(one, rows=rows, padded=batch.padded), title)  # type: ignore[arg-type]
+
+
+def _by_sentence(tokens: Any) -> list[list[str]] | None:
+    """Return the tokens of several sentences, without padding; None where they are of one."""
+    if not isinstance(tokens, Sequence) or isinstance(tokens, str) or not tokens or isinstance(tokens[0], str):
+        return None
+    return [[str(token) for token in some if str(token) not in _PADDING] for some in tokens]
+
+
+def _archive(data: bytes) -> dict[str, Any]:
+    """Return the arrays of a .npz file that have a name known here, by their names in the open format."""
+    fields: dict[str, Any] = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+        lowered = {name.lower(): name for name in members}
+
+        def array(name: str) -> Any:
+            if members[name].file_size > LARGEST:
+                raise ValueError("an array is too large")
+            return _array(archive.read(members[name]))
+
+        for field, names in (("matrix", MATRICES), ("source", SOURCES), ("target", TARGETS)):
+            for name in names:
+                if name in lowered and field not in fields:
+                    found = array(lowered[name])
+                    if (found.dtype.kind == "f") == (field == "matrix"):
+                        fields[field] = found if field == "matrix" else _texts(found)
+        fields |= {name: array(lowered[name]) for name in _EXTRAS if name in lowered}
+        if "matrix" not in fields:
+            numbered = [f"arr_{place}" for place in range(len(members))]
+            if set(numbered) == set(members):
+                several = [array(name) for name in numbered]
+                fields["matrix"] = several if len(several) > 1 else several[0]
+    if "matrix" not in fields:
+        raise AttnvizError(
+            gettext(
+                "The file has no array of weights named {names}; it has {found}.",
+                names=", ".join(MATRICES[:4]),
+                found=", ".join(members)[:80] or "–",
+            )
+        )
+    return fields
+
+
+def _texts(array: NDArray[Any]) -> Any:
+    """Return the texts of an array: of one sentence, or of one in each row; a single text as it is."""
+    if array.ndim == 0:
+        return str(array)
+    if array.ndim == 2 and len(array) > 1:
+        return [[str(text) for text in row] for row in array]
+    return [str(text) for text in array.ravel()]
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    """Return an array of numbers or texts; ValueError where it is of another kind, or claims more than it has."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    if dtype.kind not in "fiubUS" or dtype.hasobject:
+        raise ValueError(f"an array of {dtype}")
+    if math.prod(shape) * dtype.itemsize > min(LARGEST, len(content)):
+        raise ValueError("an array claims more than the file has")
+    array: NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8")
+    return array.astype(np.float64) if array.dtype.kind in "fiub" else array
+
+
+def resembles(content: Content) -> str | None:
+    """Return that an archive holds no arrays."""
+    if not content.data.startswith(ZIP):
+        return None
+    names = ", ".join(_names(content.data))[:80]
+    return gettext(
+        "It is an archive without arrays of NumPy or PyTorch; it holds {names}. Unpack it, or export the table as CSV.",
+        names=names or "–",
+    )
+
+
+FORMAT = Format("numpy", "NumPy", detect, read, resembles, ("npy", "npz", "joey", "neuralmonkey"))

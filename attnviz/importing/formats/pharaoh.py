@@ -1,0 +1,72 @@
+"""Links alone, a line for each pair: the Pharaoh format of fast_align, eflomal, awesome-align and others, with the
+possible marks of TALP and of people, with probabilities, or after the sentences as `attnviz align --words` prints
+them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import Content
+from attnviz.importing.format import Format, damaged_line, linked
+from attnviz.importing.found import Found, Sentences
+from attnviz.importing.link_text import are_links, read_links
+from attnviz.languages import gettext
+
+
+def detect(content: Content) -> str | None:
+    """Return why every line is links, or two texts and links with tabs between them."""
+    filled = content.filled
+    if not filled:
+        return None
+    columns = [line.split("\t") for _, line in filled]
+    if len({*map(len, columns)}) > 1 or len(columns[0]) not in (1, 3):
+        return None
+    if not all(are_links(fields[-1]) or (not fields[-1].strip() and len(fields) == 3) for fields in columns):
+        return None
+    if not any(are_links(fields[-1]) for fields in columns):
+        return None
+    if len(columns[0]) == 3:
+        return gettext("Every line has a source, a target and links, with tabs between them.")
+    return gettext("Every line is a list of links, as in 0-0 1-2, or blank.")
+
+
+def read(content: Content) -> Sentences:
+    """Return a pair for each line; a blank line is a pair without links."""
+    items = [(number, line) for number, line in enumerate(content.lines, 1)]
+    if any("\t" in line for line in content.lines):
+        items = [(number, line) for number, line in items if line.strip()]
+    return Sentences(items, _line)
+
+
+def _line(item: tuple[int, str]) -> Found:
+    number, line = item
+    *sides, links = line.split("\t")
+    if len(sides) not in (0, 2):
+        raise damaged_line(number, line)
+    try:
+        found = read_links(links)
+    except AttnvizError as error:
+        raise AttnvizError(gettext("Line {number}: {error}", number=number, error=str(error))) from error
+    return linked(found, source=sides[0] if sides else None, target=sides[1] if sides else None)
+
+
+def resembles(content: Content) -> str | None:
+    """Return which line is no list of links, where most are."""
+    wrong = [(number, line) for number, line in content.filled if not _is_line(line.split("\t"))]
+    if not content.filled or len(wrong) > len(content.filled) / 2:
+        return None
+    number, line = wrong[0] if wrong else content.filled[0]
+    return gettext(
+        "It resembles links in the Pharaoh format, but line {number} is “{line}”. Write links as 0-0 1-2, a line for "
+        "each pair, and nothing else.",
+        number=number,
+        line=line.strip()[:60],
+    )
+
+
+def _is_line(fields: Sequence[str]) -> bool:
+    return are_links(fields[-1])
+
+
+FORMAT = Format("pharaoh", "Pharaoh", detect, read, resembles, ("talp", "awesome-align", "eflomal"))

@@ -1,0 +1,98 @@
+"""The `.ali.js` files that SoftAlignments writes: for each sentence, weights [source token, weight, target token];
+their tokens are in the files `.src.js` and `.trg.js` beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import Content, open_content
+from attnviz.importing.format import NUMBER, Format
+from attnviz.importing.found import Found, Sentences
+from attnviz.languages import gettext
+from attnviz.trace import MOST_TOKENS
+
+_BEGIN = re.compile(r"\s*var (alignments|sources|targets) = \[")
+_CELL = re.compile(rf"\[([0-9]{{1,6}}),\s*(?:np\.float(?:16|32|64)\()?({NUMBER}|nan)\)?,\s*([0-9]{{1,6}})\]")
+_REST = re.compile(r"[\s,\[\];]*")
+
+
+def _kind(content: Content) -> str | None:
+    found = _BEGIN.match(content.text)
+    return found[1] if found else None
+
+
+def detect(content: Content) -> str | None:
+    """Return why the file begins as SoftAlignments' scripts do."""
+    if _kind(content) != "alignments":
+        return None
+    return gettext("It begins with “var alignments”, as SoftAlignments writes it.")
+
+
+def read(content: Content) -> Sentences:
+    """Return a pair for each line, with the tokens of the files beside it where they are there."""
+    lines = [line for line in content.text.split("\n")[1:] if _CELL.search(line)]
+    sides = {side: tokens for side, end in (("source", "src"), ("target", "trg")) if (tokens := _beside(content, end))}
+    for side, tokens in sides.items():
+        if len(tokens) != len(lines):
+            raise AttnvizError(
+                gettext(
+                    "The file of {side} tokens has {count} sentences, that of alignments {pairs}.",
+                    side=side,
+                    count=len(tokens),
+                    pairs=len(lines),
+                )
+            )
+    return Sentences(range(len(lines)), lambda place: _read(lines[place], {s: t[place] for s, t in sides.items()}))
+
+
+def _beside(content: Content, end: str) -> list[list[str]] | None:
+    """Return the tokens in the file of sources or targets beside the file; None where there is none."""
+    if not content.name.endswith(".ali.js"):
+        return None
+    path = Path(content.name.removesuffix(".ali.js") + f".{end}.js")
+    return token_lines(open_content(path)) if path.is_file() else None
+
+
+def token_lines(content: Content) -> list[list[str]] | None:
+    """Return the tokens of each sentence in a `.src.js` or `.trg.js` file; None where the content is none."""
+    if _kind(content) not in ("sources", "targets"):
+        return None
+    lines = []
+    for number, line in enumerate(content.text.split("\n")[1:], 2):
+        bare = line.strip().removesuffix(";").strip().removesuffix(",")
+        if not bare or bare == "]":
+            continue
+        try:
+            # Quotation marks are escaped in the tokens: &quot;, so that only a backslash is left to double.
+            tokens = json.loads(bare.replace("\\", "\\\\"))
+        except (ValueError, RecursionError) as error:
+            raise AttnvizError(
+                gettext("Line {number} is no list of tokens: “{line}”.", number=number, line=line.strip()[:60])
+            ) from error
+        if not isinstance(tokens, list):
+            raise AttnvizError(
+                gettext("Line {number} is no list of tokens: “{line}”.", number=number, line=line.strip()[:60])
+            )
+        lines.append([str(token) for token in tokens])
+    return lines
+
+
+def _read(line: str, tokens: dict[str, list[str]]) -> Found:
+    cells = _CELL.findall(line)
+    if not _REST.fullmatch(_CELL.sub("", line)):
+        raise AttnvizError(gettext("A line of the file is no list of weights."))
+    columns, rows = (max(int(cell[place]) for cell in cells) + 1 for place in (0, 2))
+    if max(columns, rows) > MOST_TOKENS + 1 or columns * rows != len(cells):
+        raise AttnvizError(gettext("The weights of a sentence do not have all source tokens for each target token."))
+    matrix = np.full((rows, columns), np.nan)
+    for j, weight, i in cells:
+        matrix[int(i), int(j)] = float(weight)
+    return Found({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
+
+
+FORMAT = Format("softalignments", "SoftAlignments", detect, read)

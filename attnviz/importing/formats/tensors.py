@@ -1,0 +1,131 @@
+"""PyTorch's files (.pt), read with `weights_only=True`, and tensors in memory.
+
+They are one tensor, a dict of tensors and tokens, the tuple of a forward pass (a tensor for each layer) or that of
+`generate` (a tuple of layers for each step).
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.content import ZIP, Content
+from attnviz.importing.format import Format
+from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, named
+from attnviz.importing.formats.numpy_arrays import sentences_of
+from attnviz.importing.found import Sentences
+from attnviz.languages import gettext
+
+_LEGACY = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+"""PyTorch's magic number as files before 1.6 begin with it."""
+LARGEST = 64 << 20
+"""Bytes of all numbers."""
+
+
+def detect(content: Content) -> str | None:
+    """Return why the file has PyTorch's mark."""
+    head = content.data[:256]
+    if (content.data.startswith(ZIP) and b"/data.pkl" in head) or (head[:1] == b"\x80" and _LEGACY in head):
+        return gettext("It begins as torch.save writes.")
+    return None
+
+
+def read(content: Content) -> Sentences:
+    """Return the sentences of the file, without knowing how many there are."""
+    return sentences(content, None)
+
+
+def sentences(content: Content, count: int | None) -> Sentences:
+    """Return the sentences of the file, of which there are `count` where that is known."""
+    import torch
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its age
+            value = torch.load(io.BytesIO(content.data), map_location="cpu", weights_only=True)
+    # Damaged pickles raise nearly anything, also errors of the pickle module, which must not be imported here.
+    except Exception as error:
+        told = str(error).split("\n")[0][:120]
+        raise AttnvizError(
+            gettext(
+                "This PyTorch file is damaged, or holds more than tensors, numbers and texts ({error}). Save a tensor, "
+                "a tuple of tensors, or a dict with source, target and matrix.",
+                error=told,
+            )
+        ) from error
+    return sentences_in(value, count)
+
+
+def sentences_in(value: Any, count: int | None) -> Sentences:
+    """Return the sentences in tensors or arrays in memory; raise AttnvizError where it is no attention."""
+    title = "PyTorch"
+    if isinstance(value, Mapping):
+        fields: dict[str, Any] = {}
+        for field, names in (("matrix", MATRICES), ("source", SOURCES), ("target", TARGETS)):
+            if (given := named({str(name): one for name, one in value.items()}, names)) is not None:
+                fields[field] = _array(given[1]) if field == "matrix" else given[1]
+        if "matrix" not in fields:
+            raise AttnvizError(
+                gettext(
+                    "The file has no tensor of weights named {names}; it has {found}.",
+                    names=", ".join(MATRICES[:4]),
+                    found=", ".join(map(str, value))[:80] or "–",
+                )
+            )
+        return sentences_of(fields, count, title)
+    generated = isinstance(value, (tuple, list)) and bool(value) and isinstance(value[0], (tuple, list))
+    return sentences_of({"matrix": _array(value)}, count, "Hugging Face, generate" if generated else title)
+
+
+def _array(value: Any) -> NDArray[np.float64]:
+    """Return weights as an array: that of layers has the layer first, that of steps all steps as rows."""
+    if not isinstance(value, (tuple, list)):
+        return _numbers(value)
+    if not value:
+        raise AttnvizError(gettext("There are no tensors."))
+    if not isinstance(value[0], (tuple, list)):
+        return _stacked([_numbers(one) for one in value])
+    if not hasattr(value[0][0], "shape"):
+        return _numbers(value)  # plain lists of numbers
+    if len({len(step) for step in value}) > 1:
+        raise AttnvizError(gettext("The steps of generate have different numbers of layers."))
+    layers = []
+    for layer in zip(*value, strict=True):
+        steps = [_numbers(step) for step in layer]
+        if len({step.shape[:-2] + step.shape[-1:] for step in steps}) > 1 or steps[0].ndim != 4:
+            raise AttnvizError(
+                gettext(
+                    "The tensors of the steps differ in their number of source tokens, so they are of self-attention: "
+                    "give cross_attentions, and search with num_beams=1."
+                )
+            )
+        layers.append(np.concatenate(steps, axis=-2))
+    return _stacked(layers)
+
+
+def _stacked(layers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    if len({layer.shape for layer in layers}) > 1:
+        raise AttnvizError(gettext("The tensors of the layers have different shapes."))
+    return np.stack(layers)
+
+
+def _numbers(value: Any) -> NDArray[np.float64]:
+    """Return one tensor, array or list as an array of numbers."""
+    try:
+        if hasattr(value, "detach"):
+            value = value.detach().to("cpu").double().numpy()
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise AttnvizError(gettext("This holds no tensors: {error}.", error=str(error)[:80])) from error
+    if found.nbytes > LARGEST:
+        raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
+    return found
+
+
+FORMAT = Format("torch", "PyTorch", detect, read, aliases=("pt", "huggingface", "generate"))

@@ -1,0 +1,121 @@
+"""Arrays with dimensions before the two of a matrix: batch, layer and head."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+
+Array = NDArray[Any]
+
+
+class HeadChoice(NamedTuple):
+    """Which layer and head are read, from 0; negative numbers count from the last. None is the mean of all."""
+
+    layer: int | None = None
+    head: int | None = None
+
+
+MEAN = HeadChoice()
+
+
+class Batch(NamedTuple):
+    """The matrices of the sentences of an array, still with the dimensions of layer and head."""
+
+    sentences: list[Array]
+    """Each (…, Ty, Tx)."""
+    padded: bool
+    """Whether the array had a dimension of sentences, whose matrices are padded to one size."""
+
+
+def split_batch(array: Array, count: int | None) -> Batch:
+    """Return the sentences of an array (…, Ty, Tx), of which there are `count` if that is known.
+
+    The dimension of sentences is the first of that size before the last two; among three such dimensions it may be the
+    second, as in Hugging Face's (layer, batch, head, Ty, Tx). Without a count, an array is of one sentence.
+    Raise AttnvizError where there are too few or too many dimensions.
+    """
+    if array.ndim < 2 or array.ndim > 5 or not array.size:
+        raise AttnvizError(
+            gettext(
+                "An array of attention has 2 to 5 dimensions, of which the last two are target and source tokens; this "
+                "one has shape {shape}.",
+                shape=shape_name(array),
+            )
+        )
+    leading = array.shape[:-2]
+    if count is not None and count > 1:
+        axes = [axis for axis, size in enumerate(leading) if size == count]
+        if len(leading) == 3 and 1 in axes:
+            axes = [1]
+        if axes:
+            return Batch([array.take(n, axis=axes[0]) for n in range(count)], padded=True)
+        raise AttnvizError(
+            gettext(
+                "The array has shape {shape}: none of its dimensions before the last two is of the {count} sentence "
+                "pairs that were given.",
+                shape=shape_name(array),
+                count=count,
+            )
+        )
+    return Batch([array], padded=len(leading) > 2 or bool(leading and leading[0] == 1))
+
+
+def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64], str]:
+    """Return the matrix (Ty, Tx) of one layer and head of an array, or the mean of several, and a remark of REMARKS.
+
+    Raise AttnvizError where there is no such layer or head.
+    """
+    shape = shape_name(array)
+    wanted = sum(one is not None for one in choice)
+    while array.ndim - 2 > max(wanted, 1) and 1 in array.shape[:-2]:
+        array = array.squeeze(axis=array.shape[:-2].index(1))  # a batch of one, or the only layer
+    leading = array.ndim - 2
+    if leading == 1 and array.shape[0] == 1 and not wanted:
+        return array[0].astype(np.float64), ""
+    if leading > 2 or wanted > leading:
+        raise AttnvizError(
+            gettext(
+                "The array has shape {shape}: which of the dimensions before the last two are layers and heads is not "
+                "clear. Save (layers, heads, target tokens, source tokens) of one sentence pair.",
+                shape=shape,
+            )
+        )
+    if leading == 0:
+        return array.astype(np.float64), ""
+    chosen = array
+    if leading == 2:
+        chosen = _one_of(chosen, choice.layer, 0, shape)
+        chosen = _one_of(chosen, choice.head, 0 if choice.layer is not None else 1, shape)
+    else:
+        chosen = _one_of(chosen, choice.layer if choice.head is None else choice.head, 0, shape)
+    several = tuple(range(chosen.ndim - 2))
+    if not several:
+        return chosen.astype(np.float64), "one-head"
+    return chosen.astype(np.float64).mean(axis=several), "mean-of-heads"
+
+
+def _one_of(array: Array, index: int | None, axis: int, shape: str) -> Array:
+    """Return what the array has at `index` of a dimension; all of it where that is None."""
+    if index is None:
+        return array
+    count = array.shape[axis]
+    if not -count <= index < count:
+        raise AttnvizError(
+            gettext(
+                "There is no layer or head {number}: the array has shape {shape}; numbers count from 0.",
+                number=index,
+                shape=shape,
+            )
+        )
+    taken: Array = array.take(index, axis=axis)
+    return taken
+
+
+def shape_name(array: Array) -> str:
+    """Return the shape of an array as people write it."""
+    return " × ".join(map(str, array.shape)) or "1"

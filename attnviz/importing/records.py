@@ -1,0 +1,137 @@
+"""The sentence pairs of a file as records, each made when it is asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import overload
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.counting import Counted, Counting, CountingError, counting_of
+from attnviz.importing.found import AS_IT_IS, Found, Options, Sentences
+from attnviz.languages import gettext
+from attnviz.trace import Attention
+from attnviz.trace.given import Tokens
+
+Side = Sequence[Tokens]
+"""The tokens of one side of every pair."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttentionRecords(Sequence[Attention]):
+    """The attention in a file, a record for each sentence pair.
+
+    `len(records)` is the number of pairs; `records[0]` is the first. A record is made when it is asked for: that raises
+    AttnvizError, naming the pair, where tokens are missing or do not fit.
+    """
+
+    format: str
+    """The name of the format, as `read_attention` takes it."""
+    title: str
+    """The program or format, for people."""
+    reason: str
+    """Why the file is taken to be in this format."""
+    found: Sentences = field(repr=False)
+    """What the file has of each pair."""
+    source: Side | None = None
+    """The source tokens of every pair, where they were given besides the file."""
+    target: Side | None = None
+    options: Options = AS_IT_IS
+
+    def __repr__(self) -> str:
+        """Return the format and the number of pairs."""
+        return f"<{type(self).__name__}: {self.title}, {len(self)}>"
+
+    def __len__(self) -> int:
+        """Return the number of sentence pairs."""
+        return len(self.found)
+
+    @overload
+    def __getitem__(self, index: int) -> Attention: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Attention]: ...
+
+    def __getitem__(self, index: int | slice) -> Attention | list[Attention]:
+        """Return the record of the pair at an index from 0."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        return self._record(range(len(self))[index])
+
+    def __iter__(self) -> Iterator[Attention]:
+        """Yield the record of each pair."""
+        return (self._record(index) for index in range(len(self)))
+
+    def sentence(self, number: int) -> Found:
+        """Return what the file has of a pair by its number, from 1; raise AttnvizError where there is none."""
+        if not 1 <= number <= len(self):
+            raise AttnvizError(
+                gettext("There is no sentence {number}: the file has {count}.", number=number, count=len(self))
+            )
+        return self._found(number - 1)
+
+    def attention(
+        self,
+        index: int,
+        source: Tokens | None = None,
+        target: Tokens | None = None,
+        *,
+        normalise: bool | None = None,
+    ) -> Attention:
+        """Return the record of the pair at an index from 0, with tokens that are given instead of all others."""
+        found, typed = self._found(index), bool(source or target)
+        source = source or self._given(self.source, index, found)
+        target = target or self._given(self.target, index, found)
+        options = self.options if normalise is None else dataclasses.replace(self.options, normalise=normalise)
+        counting = Counting(0, ends=False)
+        if found.links is not None:
+            counting = self._counting_with(index, source, target) if typed else self.counting
+        return found.attention(source, target, counting, options)
+
+    def _record(self, index: int) -> Attention:
+        """Return the record at an index; raise AttnvizError that names the pair."""
+        try:
+            return self.attention(index)
+        except AttnvizError as error:
+            if len(self) == 1 or isinstance(error, CountingError):
+                raise
+            raise AttnvizError(gettext("Pair {number}: {error}", number=index + 1, error=str(error))) from error
+
+    @cached_property
+    def counting(self) -> Counting:
+        """How the links of the file count, told by all of them with the tokens that are known of each pair."""
+        return self._counting_with()
+
+    def _counting_with(
+        self, typed: int | None = None, source: Tokens | None = None, target: Tokens | None = None
+    ) -> Counting:
+        """Return how the links count where the tokens of one pair, at index `typed`, are these."""
+        return counting_of(self._counted(typed, source, target), self.found.ends, self.found.base)
+
+    def _counted(self, typed: int | None, source: Tokens | None, target: Tokens | None) -> Iterator[Counted]:
+        for index, found in enumerate(self.found):
+            if index != typed:
+                source, target = self._given(self.source, index, found), self._given(self.target, index, found)
+            if counted := found.counted(index + 1, source, target):
+                yield counted
+
+    def _found(self, index: int) -> Found:
+        found: Found = self.found[index]
+        return found
+
+    def _given(self, side: Side | None, index: int, found: Found) -> Tokens | None:
+        """Return the given tokens of one side of a pair; None where none are given."""
+        if side is None:
+            return None
+        line = index if found.line is None else found.line
+        if not 0 <= line < len(side):
+            raise AttnvizError(
+                gettext(
+                    "The file has a pair of line {line}, but {count} lines of source or target were given.",
+                    line=line + 1,
+                    count=len(side),
+                )
+            )
+        return side[line]

@@ -1,0 +1,36 @@
+"""The escapes of Moses' tokenizer, undone: `&apos;s` is `'s`, and `well @-@ known` one word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from attnviz.trace.tokens import JOINER
+
+_ESCAPES = {
+    "&#124;": "|",
+    "&#91;": "[",
+    "&#93;": "]",
+    "&bar;": "|",
+    "&bra;": "[",
+    "&ket;": "]",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&apos;": "'",
+    "&quot;": '"',
+    "&amp;": "&",
+}
+_ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
+_HYPHEN = re.compile("@(\\S)@")
+"""A hyphen or slash that the tokenizer split, with the option -a."""
+
+
+def is_escaped(tokens: Iterable[str]) -> bool:
+    """Return whether tokens have escapes of Moses' tokenizer."""
+    return any(_ESCAPE.search(token) or _HYPHEN.fullmatch(token) for token in tokens)
+
+
+def unescaped(tokens: Sequence[str]) -> list[str]:
+    """Return tokens without escapes; what `@-@` split is joined by joiners, as in `￭-￭`."""
+    found = [_ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], token) for token in tokens]
+    return [_HYPHEN.sub(rf"{JOINER}\1{JOINER}", token) if _HYPHEN.fullmatch(token) else token for token in found]

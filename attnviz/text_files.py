@@ -1,0 +1,313 @@
+"""Text files of sentences and pairs, read strictly: what is not UTF-8 is named and refused, never dropped."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import itertools
+import lzma
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext, ngettext
+
+Pair = tuple[str, str]
+
+MOST_MALFORMED = 0.01
+"""Share of the lines of a file that may be malformed."""
+_LONGEST = 1 << 20
+"""Bytes of a line that are kept: more than any sentence has."""
+_LOOKED_AT = 1000
+"""Malformed lines from which it is told what a file is."""
+_PACKED = {".gz": gzip.open, ".xz": lzma.open}
+_UTF_8_MARK = b"\xef\xbb\xbf"
+_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32LE",
+    b"\0\0\xfe\xff": "UTF-32BE",
+    b"\xff\xfe": "UTF-16LE",
+    b"\xfe\xff": "UTF-16BE",
+}
+"""The byte-order marks of other encodings, the longer ones first."""
+KINDS_OF_FILES = {
+    b"\x1f\x8b": "gzip (.gz)",
+    b"\xfd7zXZ\0": "xz (.xz)",
+    b"BZh": "bzip2",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"PK\x03\x04": "ZIP (.zip, .xlsx, .docx)",
+    b"PAR1": "Parquet",
+    b"%PDF": "PDF",
+    b"\x89PNG": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"\x89HDF": "HDF5",
+    b"\x93NUMPY": "NumPy (.npy)",
+    **{b"\x80" + bytes([version]): "pickle" for version in range(2, 6)},
+}
+"""What begins with these bytes is no text."""
+_HEADERS = (
+    {"source", "src", "en", "english", "sentence1", "source_text"},
+    {"target", "tgt", "trg", "fr", "french", "sentence2", "translation", "reference", "target_text"},
+)
+"""Names of columns that a first line may hold in the place of sentences."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A line that was left out."""
+
+    number: int
+    reason: str
+    malformed: bool = True
+    """False where the line is as it should be, but names the columns or is too long."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The sentence pairs of a file."""
+
+    pairs: list[Pair]
+    skipped: list[Skipped]
+    """Lines that hold no pair, a header among them."""
+
+
+def read_pairs(path: Path, *, skip_malformed: bool = False) -> Pairs:
+    """Return the pairs of a file of source<TAB>target lines, which may be packed (.gz, .xz).
+
+    A line is malformed unless it is UTF-8 and has exactly two columns, neither of them blank. Raise AttnvizError where
+    the file cannot be read, is in another encoding, holds no pair, or where more than 1 % of its lines are malformed,
+    unless these are to be skipped.
+    """
+    pairs: list[Pair] = []
+    skipped: list[Skipped] = []
+    samples: list[str] = []
+    number = 0
+    for number, line in enumerate(read_text_lines(path), 1):
+        columns = line.split("\t")
+        if number == 1 and is_header(columns):
+            skipped.append(header())
+        elif reason := malformed(columns):
+            skipped.append(Skipped(number, reason))
+            if len(samples) < _LOOKED_AT:
+                samples.append(line)
+        else:
+            pairs.append((columns[0], columns[1]))
+    check_share(path, number, skipped, samples, skip_malformed=skip_malformed and bool(pairs))
+    if not pairs:
+        raise AttnvizError(gettext("The file {path} holds no sentence pair (source<TAB>target on a line).", path=path))
+    return Pairs(pairs, skipped)
+
+
+def malformed(columns: Sequence[str]) -> str:
+    """Return why the `columns` of a line are no pair; "" where they are one."""
+    if any("\ufffd" in column for column in columns):
+        return gettext("it is no valid UTF-8")
+    if len(columns) == 2:
+        return "" if all(column.strip() for column in columns) else gettext("a side is blank")
+    if not any(column.strip() for column in columns):
+        return gettext("it is blank")
+    return ngettext("it has {count} column", "it has {count} columns", len(columns))
+
+
+def is_header(columns: Sequence[str]) -> bool:
+    """Return whether a first line names columns instead of holding sentences."""
+    return len(columns) == 2 and all(
+        column.strip().lower() in names for column, names in zip(columns, _HEADERS, strict=True)
+    )
+
+
+def header() -> Skipped:
+    """Return what is said of a first line that is a header."""
+    return Skipped(1, gettext("it names the columns"), malformed=False)
+
+
+def other_division(line: str) -> str:
+    """Return by what other than a tab a line is divided into two sides; "" where it seems to be one sentence."""
+    if line.count("|||") == 1:
+        return gettext("its sides are divided by ||| instead of a tab")
+    if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
+        return gettext("its sides are divided by a comma (CSV) instead of a tab")
+    return ""
+
+
+def check_share(
+    path: Path, lines: int, skipped: Sequence[Skipped], samples: Sequence[str], *, skip_malformed: bool
+) -> None:
+    """Raise AttnvizError where too many of the `lines` of a file were `skipped`, saying what the file looks like."""
+    skipped = [line for line in skipped if line.malformed]
+    if skip_malformed or len(skipped) <= MOST_MALFORMED * lines:
+        return
+    raise AttnvizError(
+        gettext(
+            "Of the {lines} lines of {path}, {count} are no source<TAB>target; line {number}: {reason}. {advice}",
+            lines=lines,
+            path=path,
+            count=len(skipped),
+            number=skipped[0].number,
+            reason=skipped[0].reason,
+            advice=_advice(path, samples if 2 * len(skipped) > lines else ()),
+        )
+    )
+
+
+def _advice(path: Path, samples: Sequence[str]) -> str:
+    """Return what malformed lines look like, and what to do about it."""
+    most = 0.9 * len(samples)
+    if not samples:
+        return gettext("Give --skip-malformed to leave such lines out.")
+    if sum(line.count("|||") == 1 for line in samples) >= most:
+        return gettext("Its sides are divided by |||. Put a tab there: sed 's/ *||| */\\t/' {path}.", path=path)
+    counts = Counter(line.count("\t") + 1 for line in samples)
+    columns, count = counts.most_common(1)[0]
+    if count >= most and columns > 2:
+        return gettext(
+            "It has {columns} columns. Keep those of source and target, as in: cut -f1,2 {path}.",
+            columns=columns,
+            path=path,
+        )
+    if sum(_is_csv(line) for line in samples) >= most:
+        return gettext("It looks like CSV. Save it with tabs between the columns (TSV).")
+    if count >= most and columns == 1:
+        return gettext("It has one column: give both sides, as in: paste SOURCE TARGET.")
+    return gettext("Give --skip-malformed to leave such lines out.")
+
+
+def _is_csv(line: str) -> bool:
+    """Return whether a line without tabs has two quoted columns, or is divided in two by a semicolon or comma."""
+    if "\t" in line:
+        return False
+    return any(
+        len(next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])) == 2
+        and (line.count('"') >= 2 or line.count(mark) == 1)
+        for mark in ",;"
+    )
+
+
+def read_text_lines(path: Path, longest: int = _LONGEST) -> Iterator[str]:
+    """Yield the lines of a file, packed or not, as `strict_lines` does; raise AttnvizError where it cannot be read."""
+    with reading(path), open_packed(path) as file:
+        yield from strict_lines(file, str(path), longest)
+
+
+def strict_lines(file: Iterable[bytes] | IO[bytes], name: str, longest: int = _LONGEST) -> Iterator[str]:
+    """Yield the lines of UTF-8 without their ends, each cut to `longest` bytes.
+
+    Rare lines with damaged bytes have U+FFFD in their place. Raise AttnvizError, with the `name` of the file, the line
+    and the encoding it seems to be, where it is no UTF-8, or holds zero bytes.
+    """
+    good = bad = 0
+    cut = _cut_lines(file, longest)
+    for number, line in enumerate(cut, 1):
+        if number == 1:
+            _check_start(line, name)
+            line = line.removeprefix(_UTF_8_MARK)
+        if b"\0" in line:
+            raise AttnvizError(_zero_bytes(name, number, line))
+        if line.isascii():
+            yield line.decode("ascii")
+            continue
+        try:
+            text = line.decode("utf-8")
+            good += 1
+        except UnicodeDecodeError as error:
+            bad += 1
+            # A file in another encoding has no line that is UTF-8 by chance, or hardly one.
+            if bad > good:
+                further = itertools.islice(cut, _LOOKED_AT)
+                raise AttnvizError(_other_encoding(name, number, line, further)) from error
+            text = line.decode("utf-8", "replace")
+        yield text
+
+
+def _cut_lines(file: Any, longest: int) -> Iterator[bytes]:
+    """Yield lines without their ends. A line feed alone ends one: a sentence may hold what Python takes for an end."""
+    readline = getattr(file, "readline", None)
+    if readline is None:
+        yield from (line.rstrip(b"\r\n") for line in file)
+        return
+    while line := readline(longest):
+        rest = line
+        while not rest.endswith(b"\n") and (rest := readline(longest)):
+            pass
+        yield (line if rest is line else _without_part(line)).rstrip(b"\r\n")
+
+
+def _without_part(line: bytes) -> bytes:
+    """Return a line that was cut, without the part of a character that it may end in."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return line[: error.start] if error.start >= len(line) - 3 else line
+    return line
+
+
+def _check_start(line: bytes, name: str) -> None:
+    for start, encoding in _MARKS.items():
+        if line.startswith(start):
+            raise AttnvizError(_convert(name, encoding, 1, ""))
+    for start, kind in KINDS_OF_FILES.items():
+        if line.startswith(start):
+            raise AttnvizError(gettext("The file {path} is no text, but {kind}.", path=name, kind=kind))
+
+
+def _zero_bytes(name: str, number: int, line: bytes) -> str:
+    half = max(4, len(line) // 2)  # of a few bytes, half may be zero by chance
+    for encoding, zeros in (("UTF-16LE", line[1::2]), ("UTF-16BE", line[::2])):
+        if zeros.count(0) > 0.4 * half:
+            return _convert(name, encoding, number, "")
+    return gettext(
+        "The file {path} is no text: line {number} holds zero bytes.",
+        path=name,
+        number=number,
+    )
+
+
+def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes]) -> str:
+    """Return what is said of a line that is no UTF-8, given the lines after it."""
+    high = [byte for byte in line if byte >= 0x80]
+    letters = sum(chr(byte).isalpha() for byte in line if byte < 0x80)
+    if len(high) > letters:
+        return gettext(
+            "The file {path} is not UTF-8: see line {number}. It seems to be in the encoding of a script other than "
+            "Latin, such as GB18030, Shift_JIS or KOI8-R. Convert it: iconv -f ENCODING -t UTF-8.",
+            path=name,
+            number=number,
+        )
+    # ISO-8859-1 has control characters where Windows-1252 has œ and typographic quotation marks.
+    printed = any(0x80 <= byte < 0xA0 for other in (line, *further) for byte in other)
+    encoding = "WINDOWS-1252" if printed else "ISO-8859-1"
+    return _convert(name, encoding, number, line.decode(encoding, "replace"))
+
+
+def _convert(name: str, encoding: str, number: int, reads: str) -> str:
+    said = gettext(
+        "The file {path} is not UTF-8, but seems to be {encoding}: see line {number}. Convert it: iconv -f {encoding} "
+        "-t UTF-8 {path}.",
+        path=name,
+        encoding=encoding,
+        number=number,
+    )
+    if not reads:
+        return said
+    return said + " " + gettext("The line would read: {line}", line=reads if len(reads) <= 80 else reads[:79] + "…")
+
+
+def open_packed(path: Path) -> IO[bytes]:
+    """Open a file whose name may end in .gz or .xz, which says how it is packed."""
+    openers: dict[str, Any] = _PACKED
+    file: IO[bytes] = openers.get(path.suffix, open)(path, "rb")
+    return file
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what goes wrong with reading a file into an AttnvizError that names it."""
+    try:
+        yield
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise AttnvizError(gettext("The file {path} cannot be read: {reason}.", path=path, reason=reason)) from error

@@ -1,0 +1,126 @@
+"""What the server refuses before Streamlit sees it: other hosts' names, too many uploads, its own numbers."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+
+import streamlit as st
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
+"""Sites, divided by blanks, that may show the page in a frame; none but its own where it is not set."""
+_METRICS = "/_stcore/metrics"
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
+_SECONDS = 600.0
+MOST_OF_VISIT, MOST_OF_ALL = 128 << 20, 1 << 30
+"""Bytes that a visit, and all visits together, may upload in ten minutes: Streamlit keeps them as long as the visit."""
+
+
+def frame_ancestors() -> str:
+    """Return the sites that may show the page in a frame, as the Content-Security-Policy has them."""
+    return os.environ.get(FRAMES_VARIABLE, "").strip() or "'self'"
+
+
+def is_host_allowed(host: str | None) -> bool:
+    """Return whether `server.allowedHosts` names the host of a request, its port left out; where it is empty, any.
+
+    A page elsewhere whose name leads to this machine (DNS rebinding) sends its own name. Streamlit 1.67 looks at the
+    hosts of sockets only, not of what is fetched.
+    """
+    allowed: list[str] = st.get_option("server.allowedHosts") or []
+    if not allowed:
+        return True
+    name = (host or "").rpartition("@")[2].lower()
+    name = name[1 : name.find("]")] if name.startswith("[") else name.partition(":")[0]
+    name = name.rstrip(".")
+    return any(_matches(name, pattern.strip().lower().rstrip(".")) for pattern in allowed)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    if pattern == "*":
+        return True
+    return name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern
+
+
+class Allowance:
+    """How many bytes each visit may still upload. Threads may share it."""
+
+    def __init__(
+        self, visit: int = MOST_OF_VISIT, every: int = MOST_OF_ALL, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Allow `visit` bytes to each visit and `every` to all together in ten minutes; `clock` in seconds."""
+        self._visit, self._every, self._clock = visit, every, clock
+        self._guard = threading.Lock()
+        self._taken: deque[tuple[float, str, int]] = deque()
+        self._sums: OrderedDict[str, int] = OrderedDict()
+        self._sum = 0
+
+    def take(self, visit: str, size: int) -> bool:
+        """Return whether a visit may upload so many bytes more, and count them if so."""
+        with self._guard:
+            now = self._clock()
+            while self._taken and now - self._taken[0][0] > _SECONDS:
+                _, gone, freed = self._taken.popleft()
+                self._sum -= freed
+                self._sums[gone] -= freed
+                if not self._sums[gone]:
+                    del self._sums[gone]
+            if self._sums.get(visit, 0) + size > self._visit or self._sum + size > self._every:
+                return False
+            size = max(size, 1)
+            self._taken.append((now, visit, size))
+            self._sums[visit] = self._sums.get(visit, 0) + size
+            self._sum += size
+            return True
+
+
+class Guard:
+    """Answers itself what is not to reach the app."""
+
+    def __init__(self, app: ASGIApp, allowance: Allowance | None = None) -> None:
+        self._app, self._allowance = app, allowance or Allowance()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if not is_host_allowed(headers.get("host")):
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008, "reason": ""})
+                return
+            answer = PlainTextResponse("This host is not one of server.allowedHosts.", 403)
+        elif scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+            return
+        elif scope["path"].endswith(_METRICS):
+            answer = PlainTextResponse("Not Found", 404)
+        elif refusal := self._refused_upload(scope, headers):
+            answer = refusal
+        else:
+            await self._app(scope, receive, send)
+            return
+        await answer(scope, receive, send)
+
+    def _refused_upload(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
+        found = _UPLOAD.search(scope["path"]) if scope["method"] in ("PUT", "POST") else None
+        if found is None:
+            return None
+        length = headers.get("content-length", "")
+        if not length.isascii() or not length.isdigit() or len(length) > 15:
+            return PlainTextResponse("An upload must say its length.", 411)
+        if not self._allowance.take(found[1], int(length)):
+            return PlainTextResponse("Too much was uploaded. Try again in ten minutes.", 429)
+        return None
+
+
+GUARD = Middleware(Guard)

@@ -1,0 +1,226 @@
+"""What a format's writer writes is read back equal or refused, and no damaged file is met with a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from attnviz import AttnvizError
+from attnviz.importing.content import content_of
+from attnviz.importing.formats import FORMATS
+from attnviz.importing.reading import read_bytes, records_of
+from attnviz.text import SPACE
+from tests.fuzzing.mutations import ANY, JSON, LINES
+from tests.importing.attention_files import CONTENTS, FILES
+from tests.importing.given import npy
+
+
+class Pair(NamedTuple):
+    source: list[str]
+    target: list[str]
+    links: list[tuple[int, int]]
+    counts: list[list[int]]
+    """Of each row, numbers that are scaled to add up to 1."""
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        counts = np.array(self.counts, dtype=np.float64)
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def joined(self, base: int = 0) -> str:
+        return " ".join(f"{j + base}-{i + base}" for j, i in self.links)
+
+    def groups(self) -> str:
+        return " ".join(",".join(f"{x:.6f}" for x in row) for row in self.matrix)
+
+    def rows(self) -> str:
+        return "".join(" ".join(f"{x:.6f}" for x in row) + "\n" for row in self.matrix)
+
+
+Pairs = Sequence[Pair]
+
+
+def _lines(write: Callable[[int, Pair], str]) -> Callable[[Pairs], bytes]:
+    return lambda pairs: "".join(write(n, pair) + "\n" for n, pair in enumerate(pairs)).encode()
+
+
+def _s(pair: Pair) -> str:
+    return " ".join(pair.source)
+
+
+def _t(pair: Pair) -> str:
+    return " ".join(pair.target)
+
+
+def _giza(n: int, pair: Pair) -> str:
+    places = [" ".join(str(i + 1) for j, i in pair.links if j == place) for place in range(len(pair.source))]
+    words = "".join(f"{word} ({{ {at}{' ' * bool(at)}}}) " for word, at in zip(pair.source, places, strict=True))
+    header = f"# Sentence pair ({n + 1}) source length {len(pair.source)} target length {len(pair.target)} score : 0.1"
+    return f"{header}\n{_t(pair)} \nNULL ({{ }}) {words}"
+
+
+def _naacl(n: int, pair: Pair) -> str:
+    return "\n".join(f"{n + 1:04} {j + 1} {i + 1}" for j, i in pair.links)
+
+
+def _csv(pairs: Pairs) -> bytes:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["", *pairs[0].source])
+    writer.writerows([name, *row] for name, row in zip(pairs[0].target, pairs[0].matrix.tolist(), strict=True))
+    return file.getvalue().encode()
+
+
+HARD = {
+    "pharaoh": _lines(lambda _, pair: pair.joined()),
+    "from 1": _lines(lambda _, pair: pair.joined(base=1)),
+    "words": _lines(lambda _, pair: f"{_s(pair)}\t{_t(pair)}\t{pair.joined()}"),
+    "sockeye": _lines(lambda _, pair: f"{_t(pair)}\t{pair.joined()}"),
+    "simalign": _lines(lambda n, pair: f"{n}\t{pair.joined()}"),
+    "fast_align": _lines(lambda _, pair: f"{_s(pair)} ||| {_t(pair)} ||| {pair.joined()} ||| -1.5"),
+    "marian": _lines(lambda _, pair: f"{_t(pair)} ||| {pair.joined()}"),
+    "scorer": _lines(lambda n, pair: f"-{n}.512345 ||| {pair.joined()}"),
+    "moses": _lines(lambda n, pair: f"{n} ||| {_t(pair)} ||| LM= -1 ||| -2.5 ||| {pair.joined()}"),
+    "fairseq": _lines(lambda n, pair: f"S-{n}\t{_s(pair)}\nH-{n}\t-0.1\t{_t(pair)}\nA-{n}\t{pair.joined()}"),
+    "giza": _lines(_giza),
+    "naacl": _lines(_naacl),
+}
+"""Writers of links."""
+SOFT = {
+    "marian": _lines(lambda _, pair: f"{_t(pair)} ||| {pair.groups()}"),
+    "scorer": _lines(lambda n, pair: f"-{n}.512345 ||| {pair.groups()}"),
+    "fairseq": _lines(lambda n, pair: f"S-{n}\t{_s(pair)}\nH-{n}\t-0.1\t{_t(pair)}\nA-{n}\t{pair.groups()}"),
+    "nematus": _lines(
+        lambda n, pair: (
+            f"{n} ||| {_t(pair)} ||| 0.2 ||| {_s(pair)} ||| {len(pair.source)} {len(pair.target)}\n{pair.rows()}"
+        )
+    ),
+    "json": _lines(
+        lambda _, pair: json.dumps({"source": pair.source, "target": pair.target, "matrix": pair.matrix.tolist()})
+    ),
+    "ctranslate2": _lines(
+        lambda _, pair: json.dumps({"hypotheses": [pair.target], "attention": [pair.matrix.tolist()]})
+    ),
+    "csv": _csv,
+    "numpy": lambda pairs: npy(pairs[0].matrix),
+}
+"""Writers of weights."""
+ALONE = ("csv", "numpy")
+"""Formats that hold one pair."""
+
+_TOKEN = st.one_of(
+    st.sampled_from(["a", "la", "été", "5", "0", "1", "-1.5", "0.5", "0-0", "1,0", ",", '"', "'", "|", "#", "({", "A-0",
+                     "NULL", "न", "猫", "سلام", "{", "[", "x\u0301", "0001", "S", "=", "1-1:0.5"]),
+    st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="▁Ġ￭@#<>["), min_size=1, max_size=4),
+)  # fmt: skip
+
+
+@st.composite
+def pairs_of(draw: st.DrawFn, most: int = 3) -> list[Pair]:
+    found = []
+    for _ in range(draw(st.integers(1, most))):
+        source, target = (draw(st.lists(_TOKEN, min_size=1, max_size=4)) for _ in range(2))
+        places = st.tuples(st.integers(0, len(source) - 1), st.integers(0, len(target) - 1))
+        links = sorted(draw(st.sets(places, max_size=5)))
+        row = st.lists(st.integers(1, 9), min_size=len(source), max_size=len(source))
+        counts = draw(st.lists(row, min_size=len(target), max_size=len(target)))
+        found.append(Pair(source, target, links, counts))
+    return found
+
+
+def _plain(pieces: Sequence[str]) -> list[str]:
+    return [piece.removeprefix(SPACE) for piece in pieces]
+
+
+@pytest.mark.parametrize("name", HARD)
+@given(data=st.data())
+def test_links_are_read_back_equal_or_refused(name: str, data: st.DataObject) -> None:
+    pairs = data.draw(pairs_of())
+    sides = [[_s(pair) for pair in pairs], [_t(pair) for pair in pairs]]
+    with contextlib.suppress(AttnvizError):
+        records = list(records_of(content_of(HARD[name](pairs)), sides))
+        assert len(records) <= len(pairs) if name == "naacl" else len(records) == len(pairs)
+        base = {"counted-from-0-assumed"} & {remark for record in records for remark in record.remarks}
+        for record, pair in zip(records, pairs, strict=False):
+            assert [_plain(record.source_pieces), _plain(record.target_pieces)] == [pair.source, pair.target]
+            if name != "from 1" or not base:  # of these nobody can tell, and that is said
+                assert record.links == tuple(pair.links)
+
+
+@pytest.mark.parametrize("name", SOFT)
+@given(data=st.data())
+def test_weights_are_read_back_equal_or_refused(name: str, data: st.DataObject) -> None:
+    pairs = data.draw(pairs_of(1 if name in ALONE else 3))
+    sides = [[_s(pair) for pair in pairs], [_t(pair) for pair in pairs]]
+    with contextlib.suppress(AttnvizError):
+        records = list(records_of(content_of(SOFT[name](pairs)), sides))
+        assert len(records) == len(pairs)
+        for record, pair in zip(records, pairs, strict=True):
+            assert [_plain(record.source_pieces), _plain(record.target_pieces)] == [pair.source, pair.target]
+            assert record.links == ()
+            assert np.allclose(record.alignment, pair.matrix, atol=1e-5)
+
+
+def test_most_of_what_is_written_is_read() -> None:
+    """Refusing everything would pass the tests above."""
+    pair = Pair(["a", "b"], ["c", "d"], [(0, 1), (1, 0)], [[1, 3], [1, 1]])
+    for name, write in (*HARD.items(), *SOFT.items()):
+        several = [pair] * (1 if name in ALONE else 3)
+        records = records_of(content_of(write(several)), [["a b"] * len(several), ["c d"] * len(several)])
+        assert _plain(records[len(several) - 1].target_pieces) == ["c", "d"], name
+
+
+def _mutated(chance: random.Random) -> tuple[Any, bytes]:
+    """Return one of the files, and its bytes with one to four changes."""
+    file = chance.choice(FILES)
+    content, kinds = CONTENTS[file.name], (*ANY, *LINES, *JSON) if file.name.endswith("json") else (*ANY, *LINES)
+    for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        if content:
+            # A value cannot be replaced in JSON that an earlier change has damaged.
+            with contextlib.suppress(ValueError, LookupError, TypeError):
+                content = bytes(chance.choice(kinds)(bytearray(content), chance))
+    return file, content
+
+
+def _open(file: Any, content: bytes) -> None:
+    with contextlib.suppress(AttnvizError):
+        sides = [file.given.get(side) for side in ("source", "target")]
+        records = records_of(content_of(content, file.name), sides)
+        for index in range(min(len(records), 4)):
+            with contextlib.suppress(AttnvizError):
+                record = records[index]
+                assert record.alignment.shape == (len(record.target_pieces), len(record.source_pieces))
+                assert {one.name for one in FORMATS} >= {records.format}
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=300)
+def test_a_damaged_file_is_read_or_refused_with_a_sentence(seed: int) -> None:
+    _open(*_mutated(random.Random(seed)))
+
+
+@pytest.mark.nightly
+def test_twenty_thousand_damaged_files_raise_nothing_else() -> None:
+    chance = random.Random(1)
+    for _ in range(20_000):
+        _open(*_mutated(chance))
+
+
+@given(
+    st.binary(max_size=200) | st.text(st.sampled_from("|0123-.,:?p \t\nSHAab{}[]\"'#()="), max_size=80).map(str.encode)
+)
+def test_any_bytes_are_read_or_refused_with_a_sentence(content: bytes) -> None:
+    with contextlib.suppress(AttnvizError):
+        for record in read_bytes(content)[:3]:
+            assert record.alignment.size

@@ -1,0 +1,272 @@
+"""`read_attention`: every format's files are read as what they hold, what was assumed is said, others are refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+import attnviz
+import attnviz.export
+from attnviz import AttnvizError, attention, read_attention
+from attnviz.export.attention_files import several
+from attnviz.export.files import Look
+from attnviz.importing.formats import FORMATS
+from attnviz.text import SPACE
+from tests.figures import synthetic
+from tests.importing.attention_files import CONTENTS, FILES, SOURCES, TARGETS, File, weights
+from tests.importing.given import npy
+from tests.snapshots import plain
+
+FIXTURES = Path(__file__).parent / "fixtures" / "attention"
+GUIDE = (Path(attnviz.__file__).parent / "importing" / "README.md").read_text(encoding="utf-8")
+CASES = json.loads((FIXTURES / "expected.json").read_text(encoding="utf-8"))
+
+
+def _tokens(pieces: tuple[str, ...]) -> list[str]:
+    return [piece.removeprefix(SPACE) for piece in pieces]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case['file']}" for n, case in enumerate(CASES)])
+def test_every_case_is_read_as_expected_or_refused(case: dict[str, Any]) -> None:
+    given = {side: case[side] for side in ("source", "target") if side in case}
+    path = FIXTURES / case["file"]
+    if case["expect"] == "refuse":
+        with pytest.raises(AttnvizError) as error:
+            list(read_attention(path, **given))
+        assert all(word in str(error.value) for word in case["mention"])
+        return
+    records = read_attention(path, **given, **case.get("options", {}))
+    assert records.format == case["format"]
+    assert records.reason
+    assert len(records) == len(case["expect"])
+    for number, (record, expected) in enumerate(zip(records, case["expect"], strict=True)):
+        if "words" in expected:
+            assert [list(record.words().source), list(record.words().target)] == expected["words"]
+            continue
+        assert [_tokens(record.source_pieces), _tokens(record.target_pieces)] == [
+            expected["source"],
+            expected["target"],
+        ]
+        assert [list(link) for link in record.links] == expected.get("links", [])
+        if "matrix" in expected:
+            assert np.allclose(record.alignment, expected["matrix"], atol=1e-4)
+        if "possible" in case:
+            assert [list(link) for link in record.possible] == case["possible"][number]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_two_files_of_every_format_are_read_as_what_they_hold(file: File, tmp_path: Path) -> None:
+    path = tmp_path / file.name
+    path.write_bytes(CONTENTS[file.name])
+    records = read_attention(path, **file.given)
+    assert (records.format, len(records)) == (file.format, len(file.pairs))
+    assert read_attention(path, **file.given, format=file.format).format == file.format
+    for number, (record, (source, target)) in enumerate(zip(records, file.pairs, strict=True)):
+        sides = [
+            [token for token in _tokens(side) if token != "</s>"]
+            for side in (record.source_pieces, record.target_pieces)
+        ]
+        assert sides == [source.split(), target.split()]
+        if file.links is None:
+            assert np.allclose(record.alignment, file.matrices[number], atol=1e-6)
+            assert record.links == ()
+        else:
+            assert record.links == tuple(file.links[number])
+            assert {(j, i) for i, j in np.argwhere(record.alignment > 0).tolist()} == {*file.links[number]}
+    assert set(records[0].remarks) - {"source-end", "target-end"} == set(file.remarks) - {"source-end", "target-end"}
+    assert records[0].possible == tuple(file.possible)
+
+
+def test_every_format_has_two_files() -> None:
+    names = [file.format for file in FILES]
+    assert {one.name for one in FORMATS} == {*names}
+    assert min(map(names.count, names)) >= 2
+
+
+def test_the_guides_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = re.findall(r"^```py\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    (tmp_path / "fairseq.log").write_bytes(CONTENTS["hard.log"])
+    (tmp_path / "links.txt").write_bytes(CONTENTS["pharaoh.txt"])
+    (tmp_path / "src.txt").write_text("\n".join(SOURCES), encoding="utf-8")
+    (tmp_path / "tgt.txt").write_text("\n".join(TARGETS), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(block, names)
+    assert names["records"].format == "pharaoh"
+
+
+def test_the_guide_lists_every_format() -> None:
+    listed = re.findall(r"^\| `([\w-]+)` \|", GUIDE, re.MULTILINE)
+    assert {*listed} - {"--format"} == {one.name for one in FORMATS}
+
+
+def _said(call: Callable[[], Any], folder: Path) -> str:
+    with pytest.raises(AttnvizError) as error:
+        call()
+    return plain(error.value, folder)
+
+
+NEAR_MISSES = {
+    "fairseq without alignments": b"S-0\ta\nT-0\tb\nH-0\t-0.1\tb\n",
+    "moses without alignments": b"0 ||| a b ||| LM= -1 TM= -2 ||| -3\n",
+    "pairs with bars": b"a car ||| une voiture\n",
+    "header without matrix": b"0 ||| a ||| 0.1 ||| b ||| 2 2\n",
+    "links with a word": b"0-0 1-1\n0-0 1-x\n0-1\n",
+    "marian with a bad line": b"a b ||| 0-0\nc d ||| x\n",
+    "CTranslate2 without attention": b'[{"hypotheses": [["a"]], "scores": [0.1]}]',
+    "JSON without matrix": b'{"source": ["a"], "target": ["b"]}',
+    "damaged JSON": b'{"source": ["a"], "target": ',
+    "OpenNMT without tables": b"SENT 1: ['a']\nPRED 1: b\n",
+    "a table of words": b"a,b,c\nd,e,f\n",
+    "plain sentences": b"Il pleut.\nIl neige.\n",
+    "a page": b"<!DOCTYPE html><html></html>",
+    "Latin-1": "une \u00e9t\u00e9 ||| 0-0\n".encode("latin-1"),
+    "Windows-1252": "l\u2019\u00e9t\u00e9 ||| 0-0\n".encode("cp1252"),
+    "UTF-16": "a ||| 0-0\n".encode("utf-16"),
+    "UTF-16 without a mark": "a car ||| 0-0 1-1\n".encode("utf-16-le"),
+    "bzip2": b"BZh91AY&SY",
+    "cut gzip": gzip.compress(b"0-0 1-1\n")[:-6],
+    "NUL": b"0-0\0 1-1\n",
+    "pickle": b"\x80\x04\x95",
+    "NAACL from 0": b"1 0 0\n1 1 1\n1 2 2\n1 3 3\n",
+}
+
+
+@pytest.mark.parametrize("name", NEAR_MISSES)
+def test_a_near_miss_is_told_what_it_resembles_and_lacks(
+    name: str, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(NEAR_MISSES[name])
+    assert _said(lambda: list(read_attention(path, ["a b c"], ["d e f"])), tmp_path) == snapshot
+
+
+def test_the_encoding_can_be_named(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    path, source = tmp_path / "links.txt", tmp_path / "source.txt"
+    path.write_bytes("\u00e9t\u00e9 ||| 0-0\n".encode("latin-1"))
+    source.write_bytes("\u00dcber\n".encode("latin-1"))
+    record = read_attention(path, source, encoding="latin-1")[0]
+    assert (record.source_text, record.translation) == ("\u00dcber", "\u00e9t\u00e9")
+    wide = tmp_path / "wide.txt"
+    wide.write_bytes("a b ||| 0-0 1-1\n".encode("utf-16"))
+    assert read_attention(wide, ["c d"], encoding="utf-16")[0].links == ((0, 0), (1, 1))
+    assert _said(lambda: read_attention(path, source, encoding="klingon"), tmp_path) == snapshot(name="unknown")
+    assert _said(lambda: read_attention(path, source, encoding="hex"), tmp_path) == snapshot(name="no text")
+
+
+def test_what_does_not_fit_is_told(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    def said(content: bytes, **given: Any) -> str:
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        return _said(lambda: list(read_attention(path, **given)), tmp_path)
+
+    links, pairs = CONTENTS["pharaoh.txt"], {"source": SOURCES, "target": TARGETS}
+    assert said(links, source=SOURCES[:1], target=TARGETS) == snapshot(name="too few sentences")
+    assert said(links, source=["a", "it rains"], target=TARGETS) == snapshot(name="too few tokens")
+    assert said(links, source=SOURCES) == snapshot(name="no target")
+    assert said(links, format="nonsense") == snapshot(name="no such format")
+    assert said(links, **pairs, format="fairseq") == snapshot(name="not in this format")
+    assert said(CONTENTS["batch.npy"], source=SOURCES * 2, target=TARGETS * 2) == snapshot(name="not of a batch")
+    assert said(CONTENTS["one.npy"], source=SOURCES[:1], target=TARGETS[:1], head=1) == snapshot(name="no heads")
+    heads = npy(np.full((2, 3, 4, 4), 0.25))
+    assert said(heads, source=["a b c"], target=["a b c"], head=3) == snapshot(name="no such head")
+    turned = npy(np.array([[0.9, 0.4], [0.1, 0.6]]))
+    for normalise in (False, True):
+        assert said(turned, source=["a b"], target=["c d"], normalise=normalise) == snapshot(name="transposed")
+    assert said(npy(np.ones((1, 1, 1, 1, 1, 1)))) == snapshot(name="six dimensions")
+    assert said(b"1 1 1\n", source=["a"], target=["b"], format="sockeye") == snapshot(name="other format")
+
+
+def test_a_transposed_matrix_can_be_turned(tmp_path: Path) -> None:
+    path = tmp_path / "turned.npy"
+    np.save(path, weights(0).T)
+    record = read_attention(path, SOURCES[:1], TARGETS[:1], transpose=True)[0]
+    assert np.allclose(record.alignment, weights(0))
+    assert "transposed" in record.remarks
+
+
+def test_layers_and_heads_are_chosen_by_numbers_from_0(tmp_path: Path) -> None:
+    path, array = tmp_path / "heads.npy", np.random.default_rng(1).random((2, 3, 4, 5))
+    array /= array.sum(axis=-1, keepdims=True)
+    np.save(path, array)
+    given = {"source": ["a b c d e"], "target": ["f g h i"]}
+    assert np.allclose(read_attention(path, **given, layer=1, head=2)[0].alignment, array[1, 2])
+    assert np.allclose(read_attention(path, **given, layer=-1)[0].alignment, array[1].mean(axis=0))
+    assert np.allclose(read_attention(path, **given, head=0)[0].alignment, array[:, 0].mean(axis=0))
+    assert np.allclose(read_attention(path, **given)[0].alignment, array.mean(axis=(0, 1)))
+    batch = np.stack([array, array[:, :, ::-1]], axis=1)  # layer, batch, head, as Hugging Face's
+    several = {"source": given["source"] * 2, "target": given["target"] * 2}
+    assert np.allclose(read_attention(batch, **several, layer=0, head=1)[1].alignment, array[0, 1, ::-1])
+
+
+def test_a_count_from_1_is_told_by_the_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "links.txt"
+    path.write_text("1-1\n\n1-1 2-2 3-3\n", encoding="utf-8")
+    sides = {"source": ["a b c"] * 3, "target": ["d e f"] * 3}
+    first, blank, last = read_attention(path, **sides)
+    assert (first.links, blank.links, last.links) == (((0, 0),), (), ((0, 0), (1, 1), (2, 2)))
+    assert "counted-from-1" in first.remarks
+    path.write_text("1-1\n", encoding="utf-8")
+    (unclear,) = read_attention(path, ["a b c"], ["d e f"])
+    assert unclear.links == ((1, 1),)
+    assert "counted-from-0-assumed" in unclear.remarks
+
+
+def test_links_survive_the_way_through_a_file(tmp_path: Path) -> None:
+    path, again = tmp_path / "links.txt", tmp_path / "again.pharaoh"
+    path.write_text("0-0 0-1 1?1 2-1\n\n", encoding="utf-8")
+    sides = {"source": ["a b c", "d"], "target": ["e f g", "h"]}
+    records = read_attention(path, **sides)
+    again.write_bytes(several(list(records), "pharaoh"))
+    assert [(one.links, one.possible) for one in read_attention(again, **sides)] == [
+        (one.links, one.possible) for one in records
+    ]
+    saved = tmp_path / "again.json"
+    saved.write_bytes(several(list(records), "json"))
+    assert [(one.links, one.possible) for one in read_attention(saved)] == [
+        (one.links, one.possible) for one in records
+    ]
+
+
+def test_what_this_program_exports_goes_back_in(tmp_path: Path) -> None:
+    record = attention("a red ca@@ r", "une voiture", [[0.5, 0.25, 0.125, 0.125], [0, 0.5, 0.25, 0.25]])
+    for margins in (False, True):
+        attnviz.export.save(record, tmp_path / "a.csv", Look(margins=margins))
+        (found,) = read_attention(tmp_path / "a.csv")
+        assert found.words().source == record.words().source
+        assert np.allclose(found.alignment, record.words().alignment, atol=1e-6)
+    trace = synthetic.trace()
+    trace.save(tmp_path / "trace.json")
+    (found,) = read_attention(tmp_path / "trace.json")
+    assert np.allclose(found.alignment, trace.alignment)
+    assert found.source_text == trace.source_text
+
+
+def test_escapes_of_moses_are_undone_when_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "links.txt"
+    path.write_text("it &apos;s a well @-@ known &quot; rock &amp; roll\tx\t0-0\n", encoding="utf-8")
+    assert "&apos;s" in read_attention(path)[0].words().source
+    (found,) = read_attention(path, unescape=True)
+    assert found.words().source == ("it", "'s", "a", "well-known", '"', "rock", "&", "roll")
+    assert "unescaped" in found.remarks
+
+
+def test_records_are_made_when_they_are_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "soft.txt"
+    path.write_text("a ||| 1,0\nb ||| 0.5,0.1\nc ||| 1,0\n", encoding="utf-8")
+    records = read_attention(path, ["d"] * 3)
+    assert [records[0].translation, records[-1].translation] == ["a", "c"]
+    assert [one.translation for one in records[::2]] == ["a", "c"]
+    with pytest.raises(AttnvizError):
+        records[1]
+    with pytest.raises(IndexError):
+        records[3]
+    assert "3" in repr(records)

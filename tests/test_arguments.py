@@ -1,0 +1,75 @@
+"""What a caller of the Python interface gives is checked where it comes in: one sentence for each mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, Translator
+from attnviz.network import RNNsearch
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from tests.conftest import ModelFactory
+from tests.figures import synthetic
+
+CALLS: dict[str, Callable[[Any], object]] = {
+    "a number for the text": lambda translator: translator.translate(5),
+    "a list for the text": lambda translator: translator.translate(["a"]),
+    "nothing for the text": lambda translator: translator.translate(None),
+    "text for the beam": lambda translator: translator.translate("a dog", beam="5"),
+    "a fraction for the beam": lambda translator: translator.translate("a dog", beam=2.5),
+    "no beam": lambda translator: translator.translate("a dog", beam=None),
+    "true for the beam": lambda translator: translator.translate("a dog", beam=True),
+    "too wide a beam": lambda translator: translator.translate("a dog", beam=101),
+    "a beam beside a target": lambda translator: translator.translate("a dog", beam=5, target="un chien"),
+    "a number for the target": lambda translator: translator.translate("a dog", target=3),
+    "texts for the target": lambda translator: translator.translate("a dog", target=["un", "chien"]),
+    "numbers for interventions": lambda translator: translator.translate("a dog", interventions=[3]),
+    "a number for interventions": lambda translator: translator.translate("a dog", interventions=3),
+    "text for interventions": lambda translator: translator.translate("a dog", interventions="force"),
+    "text for the penalty": lambda translator: translator.translate("a dog", length_penalty="1"),
+    "no number for the penalty": lambda translator: translator.translate("a dog", length_penalty=float("nan")),
+    "one text for several": lambda translator: translator.translate_batch("a dog"),
+    "a number for several": lambda translator: translator.translate_together(5),
+    "numbers among several": lambda translator: translator.translate_batch(["a dog", 5]),
+    "text for the beam of several": lambda translator: translator.search_batch(["a dog"], beam="2"),
+    "text for the beam of a tree": lambda translator: translator.beam_tree("a dog", beam="2"),
+}
+
+
+@pytest.fixture(scope="module")
+def translator(make_network: ModelFactory, tokenizer: Tokenizer) -> Translator:
+    network = make_network("additive", "previous")
+    assert isinstance(network, RNNsearch)
+    return Translator(network, tokenizer)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_mistake_in_a_call_of_a_translator_is_one_sentence(
+    translator: Translator, name: str, snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(AttnvizError) as error:
+        CALLS[name](translator)
+    assert str(error.value) == snapshot
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return synthetic.trace()
+
+
+@pytest.mark.parametrize(("step", "picture"), [(99, "energy"), ("1", "energy"), (1.5, "energy"), (0, "pie"), (0, 7)])
+def test_a_mistake_in_a_call_of_a_record_is_one_sentence(
+    trace: Trace, step: Any, picture: Any, snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(AttnvizError) as error:
+        trace.step_figure(step, picture)
+    assert str(error.value) == snapshot
+
+
+def test_steps_may_be_counted_from_the_end(trace: Trace) -> None:
+    last = len(trace.target_pieces) - 1
+    assert trace.step_figure(-1, "softmax") == trace.step_figure(last, "softmax")

@@ -1,0 +1,90 @@
+"""Files that are replaced: whole or as they were, on a full disk, through links, and into pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError
+from attnviz.export import save
+from attnviz.files import replace_bytes, replace_text
+from attnviz.trace import Branches, Trace
+from tests.figures import synthetic
+from tests.snapshots import plain
+
+OLD = "what was there before"
+
+
+@contextlib.contextmanager
+def full_disk(left: int = 2048) -> Iterator[None]:
+    """Let writing fail, as on a full disk, once a file has so many bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (left, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return synthetic.trace()
+
+
+@pytest.mark.parametrize("ending", ["html", "json", "csv", "tex"])
+def test_an_export_to_a_full_disk_leaves_the_old_file(
+    trace: Trace, tmp_path: Path, ending: str, snapshot: SnapshotAssertion
+) -> None:
+    path = tmp_path / f"out.{ending}"
+    path.write_text(OLD, encoding="utf-8")
+    with pytest.raises(AttnvizError) as error, full_disk(256):
+        save(trace, path)
+    assert plain(error.value, tmp_path) == snapshot
+    assert path.read_text(encoding="utf-8") == OLD
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_record_saved_to_a_full_disk_leaves_the_old_file(trace: Trace, tmp_path: Path) -> None:
+    for record in (trace, Branches(trace)):
+        path = tmp_path / type(record).__name__
+        path.write_text(OLD, encoding="utf-8")
+        with pytest.raises(AttnvizError), full_disk():
+            record.save(path)
+        assert path.read_text(encoding="utf-8") == OLD
+
+
+def test_a_link_goes_on_pointing_to_its_file_which_keeps_its_permissions(tmp_path: Path) -> None:
+    file, link = tmp_path / "folder" / "file", tmp_path / "link"
+    file.parent.mkdir()
+    file.write_text(OLD, encoding="utf-8")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    replace_text(link, "new")
+    assert link.is_symlink()
+    assert file.read_text(encoding="utf-8") == "new"
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert [*file.parent.iterdir()] == [file]
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    replace_bytes(pipe, b"through")
+    reader.join(10)
+    assert read == [b"through"]
+    assert [*tmp_path.iterdir()] == [pipe]
+
+
+def test_a_folder_is_no_file_to_replace(tmp_path: Path) -> None:
+    with pytest.raises(AttnvizError):
+        replace_text(tmp_path, "text")

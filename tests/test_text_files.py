@@ -1,0 +1,127 @@
+"""Files of pairs are read strictly: every other encoding and form is named and refused, and skipped lines are told."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.errors import AttnvizError
+from attnviz.text_files import Pairs, read_pairs, strict_lines
+from tests.snapshots import plain
+
+TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"
+PAIRS = [("A summer.", "Un été chaud."), ("A dog.", "Un chien, là.")]
+
+
+def read(folder: Path, content: bytes, name: str = "pairs.tsv", *, skip_malformed: bool = False) -> Pairs:
+    (folder / name).write_bytes(content)
+    return read_pairs(folder / name, skip_malformed=skip_malformed)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tsv", TEXT.encode()),
+        ("a.tsv", TEXT.encode("utf-8-sig")),
+        ("a.tsv", TEXT.replace("\n", "\r\n").encode()),
+        ("a.tsv", TEXT.encode().rstrip()),
+        ("a.tsv.xz", lzma.compress(TEXT.encode())),
+        ("a.tsv.gz", gzip.compress(TEXT.encode())),
+    ],
+)
+def test_the_forms_of_utf_8(tmp_path: Path, name: str, content: bytes) -> None:
+    found = read(tmp_path, content, name)
+    assert (found.pairs, found.skipped) == (PAIRS, [])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TEXT.encode("utf-16"),
+        TEXT.encode("utf-16-le"),
+        TEXT.encode("utf-16-be"),
+        TEXT.encode("utf-32"),
+        TEXT.encode("iso-8859-1"),
+        (TEXT + "His work.\tSon œuvre.\n").encode("windows-1252"),
+        "привет мир\tздравствуй мир\n".encode("koi8-r"),
+        "你好世界\t世界你好\n".encode("gb18030"),
+    ],
+    ids=["utf-16", "utf-16-le", "utf-16-be", "utf-32", "iso-8859-1", "windows-1252", "koi8-r", "gb18030"],
+)
+def test_another_encoding_is_named_with_its_line(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
+    for skip in (False, True):
+        with pytest.raises(AttnvizError) as error:
+            read(tmp_path, content, skip_malformed=skip)
+        assert plain(error.value, tmp_path) == snapshot(name=str(skip))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"A dog.\tUn \0 chien.\n",
+        gzip.compress(TEXT.encode()),
+        b"PK\x03\x04 and so on",
+        b"a\tb\tc\n" * 10,
+        b"a b ||| c d\n" * 10,
+        b'"A dog, a cat","Un chien"\n' * 10,
+        b"un chat;a cat\n" * 10,
+        b"one sentence\n" * 10,
+        TEXT.encode() * 4 + b"damaged \xff\tline\n",
+        b"a\tb\n" * 50 + b"no tab\n",
+        b"",
+    ],
+    ids=["zero", "gzip", "zip", "three", "bars", "csv", "semicolon", "one", "damaged", "malformed", "empty"],
+)
+def test_what_is_no_file_of_pairs_is_named(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
+        read(tmp_path, content)
+    assert plain(error.value, tmp_path) == snapshot
+
+
+@pytest.mark.parametrize(("name", "content"), [("missing.tsv", None), ("cut.tsv.xz", b"\xfd7zXZ\0\0")])
+def test_unusable_files_are_named(tmp_path: Path, name: str, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(AttnvizError, match=name):
+        read_pairs(tmp_path / name)
+
+
+def test_skipped_lines_are_told_with_their_numbers_and_reasons(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    lines = [TEXT.encode().strip(), b"no tab", b"three\tcol\tumns", b"\tblank", b"blank\t  ", b"bad\t\xff\xfe", b""]
+    content = b"\n".join([*lines, b"The end.\tLa fin."])
+    with pytest.raises(AttnvizError):
+        read(tmp_path, content)
+    found = read(tmp_path, content, skip_malformed=True)
+    assert found.pairs == [*PAIRS, ("The end.", "La fin.")]
+    assert [line.number for line in found.skipped] == [3, 4, 5, 6, 7, 8]
+    assert [line.reason for line in found.skipped] == snapshot
+
+
+def test_up_to_one_malformed_line_in_a_hundred_is_skipped(tmp_path: Path) -> None:
+    assert [line.number for line in read(tmp_path, TEXT.encode() * 50 + b"no tab\n").skipped] == [101]
+    with pytest.raises(AttnvizError):
+        read(tmp_path, TEXT.encode() * 50 + b"no tab\n" * 2)
+
+
+def test_a_header_is_no_pair_and_not_malformed(tmp_path: Path) -> None:
+    found = read(tmp_path, b"Source\tTarget\n" + TEXT.encode())
+    assert (found.pairs, [line.number for line in found.skipped]) == (PAIRS, [1])
+    assert read(tmp_path, TEXT.encode() + b"source\ttarget\n").pairs[-1] == ("source", "target")
+
+
+def test_a_line_without_end_is_cut_between_characters() -> None:
+    lines = list(strict_lines(io.BytesIO("é".encode() * 100 + "\nnext é\n".encode()), "a file", longest=33))
+    assert lines == ["é" * 16, "next é"]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0\n\r", exclude_categories=["Cs"]), max_size=8)))
+def test_what_is_utf_8_is_read_as_it_is(lines: list[str]) -> None:
+    content = "".join(f"a{line}\n" for line in lines).encode()
+    assert list(strict_lines(io.BytesIO(content), "a file")) == [f"a{line}" for line in lines]
