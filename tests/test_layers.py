@@ -15,7 +15,8 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "errors languages attention_kinds bounds browser_modules browser_programs kept memory",
+    "errors languages bounds browser_modules browser_programs kept memory",
+    "attention_kinds",
     "arguments files text text_files network palette versions",
     "model_folder trace devices vocabulary",
     "checkpoint decoding",

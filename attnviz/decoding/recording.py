@@ -21,6 +21,7 @@ def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, 
     column = partial(_column, course)
     pieces, units, scorer = memory.annotations.shape[1], memory.keys.shape[-1], decoder.attention
     alignment = column("alignment")[:, :pieces]
+    none = memory.keys.new_zeros(0 if scorer.reads_before else (units, 0))
     return {
         "annotations": memory.annotations[0],
         "initial_state": decoder.decoder.initial_state(memory.annotations)[0],
@@ -28,7 +29,7 @@ def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, 
         "queries": column("query"),
         "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
         "features": column("features")[:, :pieces] if scorer.reads_before else alignment.new_zeros(*alignment.shape, 0),
-        "feature_weight": memory.keys.new_zeros(units, 0) if scorer.feature_weight is None else scorer.feature_weight,
+        "feature_weight": none if scorer.feature_weight is None else scorer.feature_weight,
         "energies": column("energies")[:, :pieces],
         "alignment": alignment,
         "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],
