@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from attnviz import AttnvizError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Iterator, Sequence
 
     from attnviz.trace import Words
+    from attnviz.translator import Translator
 from attnviz.commands.shared import (
     about,
     add_head_options,
@@ -26,6 +26,8 @@ from attnviz.commands.shared import (
     share,
 )
 
+_TOGETHER = 200
+"""Pairs that are computed and printed together."""
 SUMMARY = "link the words of sentence pairs, by what attention turned out to be about"
 
 
@@ -58,7 +60,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the links of each pair; raise AttnvizError, with the number of the line, for a bad one."""
-    from attnviz.analysis.posterior import words_after
     from attnviz.text_files import read_text_lines
 
     lines = list(numbered(input_lines() if options.file == "-" else read_text_lines(Path(options.file))))
@@ -77,22 +78,43 @@ def run(options: argparse.Namespace) -> None:
             "--after."
         )
     after = once if options.after is None else options.after
-    weights = _weights(options.model) if after else {}
+    # The heads of a transformer are seen in records, which are made one by one.
+    words = _words_of_heads if "layer" in options or "head" in options else _words
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
-        for number, source, target in pairs:
-            with about(f"Line {number}"):
-                trace = seen_by_heads(translator.translate(source, target=target), options)
-                words = words_after(trace, weights) if after else trace.words()
-            print(_pharaoh(words, options.threshold, options.words), flush=True)
+        for found in words(translator, pairs, after, options):
+            print(_pharaoh(found, options.threshold, options.words), flush=True)
             bar.update()
 
 
-def _weights(folder: Path) -> dict[str, NDArray[np.float64]]:
-    import numpy as np
+def _words(
+    translator: Translator, pairs: Sequence[tuple[int, str, str]], after: bool, _: argparse.Namespace
+) -> Iterator[Words]:
+    """Yield the words of each numbered pair and attention, or the posterior, between them; raise AttnvizError with the
+    number of a bad one, after those before it."""
+    from attnviz.corpora.linking import PairLinker
 
-    from attnviz.analysis import load_weights
+    linker = PairLinker(translator, after=after)
+    for start in range(0, len(pairs), _TOGETHER):
+        encoded, problem = [], None
+        for number, source, target in pairs[start : start + _TOGETHER]:
+            try:
+                with about(f"Line {number}"):
+                    encoded.append(linker.encode(source, target))
+            except AttnvizError as error:
+                problem = error
+                break
+        yield from linker([(one, two) for _, one, two in pairs[start : start + len(encoded)]], encoded)
+        if problem:
+            raise problem
 
-    return {name: np.asarray(value, dtype=np.float64) for name, value in load_weights(folder).items()}
+
+def _words_of_heads(
+    translator: Translator, pairs: Sequence[tuple[int, str, str]], _: bool, options: argparse.Namespace
+) -> Iterator[Words]:
+    """Yield the words of each numbered pair and attention between them, as the heads see it that are asked for."""
+    for number, source, target in pairs:
+        with about(f"Line {number}"):
+            yield seen_by_heads(translator.translate(source, target=target), options).words()
 
 
 def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:

@@ -12,18 +12,15 @@ import pyarrow as pa
 
 from attnviz.corpora.after import AfterReading
 from attnviz.corpora.columns import SCHEMA
-from attnviz.corpora.leading import lead
+from attnviz.corpora.leading import lead, pair_batches
 from attnviz.corpora.lines import Line
 from attnviz.corpora.pair_read import PairRead, pieces_of
 from attnviz.corpora.row import row_of
 from attnviz.corpora.settings import Settings
-from attnviz.decoding import batches, sentence_ids, target_ids
+from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
 from attnviz.text_files import Skipped
 from attnviz.translator import Translator
-
-_MOST_PIECES, _MOST_CELLS = 2000, 20_000
-"""Target pieces of a batch, and pairs of a target and a source piece, padding included: 20 MB of readouts."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +71,10 @@ class Analyser:
         found = self._found([one for one in encoded if one.target is None])
         targets = [one.target or found[one.line.number] for one in encoded]
         rows: dict[int, dict[str, Any]] = {}
-        for places in batches([len(target) for target in targets], _MOST_PIECES):
-            cells = max(len(targets[place]) for place in places) * max(len(encoded[place].source) for place in places)
-            size = max(1, min(self.settings.batch_size, _MOST_CELLS // cells))
-            for start in range(0, len(places), size):
-                part = places[start : start + size]
-                made = self._rows([encoded[place] for place in part], [targets[place] for place in part])
-                rows.update(zip(part, made, strict=True))
+        lengths = [len(one.source) for one in encoded], [len(target) for target in targets]
+        for part in pair_batches(*lengths, self.settings.batch_size):
+            made = self._rows([encoded[place] for place in part], [targets[place] for place in part])
+            rows.update(zip(part, made, strict=True))
         return pa.Table.from_pylist([rows[place] for place in range(len(rows))], schema=SCHEMA), skipped
 
     def _encoded(self, lines: Sequence[Line]) -> tuple[list[_Encoded], list[Skipped]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from attnviz.decoding import largest
+from attnviz.decoding import batches, largest
 from attnviz.network import Network, RNNsearch
 from attnviz.network.stepping import StepDecoder
 from attnviz.text import BOS, PAD
@@ -23,6 +24,19 @@ LOGITS = 1 << 22
 """Computed at once: 16 MB in single precision, of 262 readouts at a vocabulary of 16,000."""
 
 Ids = list[list[int]]
+
+
+_MOST_PIECES, _MOST_CELLS = 2000, 20_000
+"""Target pieces of a batch, and pairs of a target and a source piece, padding included: 20 MB of readouts."""
+
+
+def pair_batches(sources: Sequence[int], targets: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Yield the indices of the pairs of each batch, at most so many, given the lengths of both sides in pieces."""
+    for places in batches(targets, _MOST_PIECES):
+        cells = max(targets[place] for place in places) * max(sources[place] for place in places)
+        size = max(1, min(most, _MOST_CELLS // cells))
+        for start in range(0, len(places), size):
+            yield places[start : start + size]
 
 
 @dataclass(frozen=True)

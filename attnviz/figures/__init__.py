@@ -1,4 +1,4 @@
-"""Figures of a trace: pure functions from a `Trace` to a Plotly figure, a table or LaTeX. No Streamlit in here."""
+"""Figures of a trace: pure functions from a `Trace` to a Plotly figure or a table, without Streamlit."""
 
 from attnviz.figures.answers import agreement_table, all_answers_table, answer_table, answers_figure, answers_table
 from attnviz.figures.attention import attention_bars, attention_table

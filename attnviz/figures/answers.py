@@ -1,4 +1,4 @@
-"""Six answers to "what did this word depend on?" as small multiples: one scale, the same axes."""
+"""The six attributions of a translation as small multiples with one scale and the same axes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from attnviz.wording.answers import told_answers
 from attnviz.wording.labels import shorten
 
 _ROW, _CAPTION, _KEY = (11, 20), 44, 40
-"""Pixels: least and most of a row, the caption above a panel, the key below all."""
+"""Pixels: smallest and largest row, caption above a panel, colour bar below all."""
 _GAP = 14
 """Pixels between panels side by side."""
 _COLUMN = 5
-"""Pixels of the narrowest column: panels of long sentences are read by their pattern, and by the cursor."""
+"""Pixels of the narrowest column; long sentences are read by their pattern and by hovering."""
 _LABEL = 12
 _EM = 0.56
 
@@ -42,13 +42,14 @@ def answers_figure(
     width: int = PRINT_WIDTH,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Draw each answer as a heatmap, `across` of them side by side: target down, source across, as in `heatmap`.
+    """Draw each attribution as a heatmap, `across` of them side by side: target down, source across.
 
-    All have one scale: each entry's share of the amounts in its row (`Answers.shares`), blue for what speaks for the
-    word and red for what speaks against it, as strong as its square root; the hover text has the number itself. `step`
-    (0-based) frames its row everywhere. Labels are thinned for a figure `width` pixels wide. `layout.meta` has, as that
-    of `heatmap`, `alt`, `narrowest`, `steps`, `sources`, `rows`, `columns` and `frame`, and the axes of each answer by
-    name (`panels`), for a cursor that all share. Raise ValueError on an unknown `by` or unless `across` is at least 1.
+    All share one scale: each entry divided by the sum of absolute values of its row (`Answers.shares`). Blue supports
+    the word, red opposes it, with the square root as intensity; hover texts have the numbers themselves. `step`
+    (0-based) frames its row in all panels. Labels are thinned for a figure `width` pixels wide. `layout.meta` has, as
+    that of `heatmap`, `alt`, `narrowest`, `steps`, `sources`, `rows`, `columns` and `frame`, and the axes of each panel
+    by attribution (`panels`), for a shared cursor. Raise ValueError for an unknown `by` or unless `across` is at least
+    1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -78,7 +79,7 @@ def answers_figure(
 
 
 def answers_table(trace: Trace, found: Answers, step: int) -> pd.DataFrame:
-    """Return the answers of 0-based `step` in their own units, a row for each source piece (counted from 1)."""
+    """Return the attributions of 0-based `step` in their own units, a row for each source piece (counted from 1)."""
     told = told_answers()
     columns: dict[str, Any] = {gettext("source piece"): list(trace.source_pieces)}
     columns |= {f"{told[name].name}, {told[name].unit}": found.matrices[name][step] for name in found.names}
@@ -86,7 +87,7 @@ def answers_table(trace: Trace, found: Answers, step: int) -> pd.DataFrame:
 
 
 def answer_table(trace: Trace, found: Answers, name: Answer) -> pd.DataFrame:
-    """Return one answer in its own unit: target pieces down, source pieces across, each with its number."""
+    """Return one attribution in its own unit: target pieces down, source pieces across, each with its number."""
     rows, columns = (
         [f"{number} {piece}" for number, piece in enumerate(pieces, 1)]
         for pieces in (trace.target_pieces, trace.source_pieces)
@@ -95,8 +96,10 @@ def answer_table(trace: Trace, found: Answers, name: Answer) -> pd.DataFrame:
 
 
 def all_answers_table(trace: Trace, found: Answers) -> pd.DataFrame:
-    """Return the answers of all steps in their own units, a row for each target piece i with each source piece j, both
-    counted from 1."""
+    """Return the attributions of all steps in their own units, a row for each target piece i and source piece j.
+
+    Both are counted from 1.
+    """
     told, (steps, pieces) = told_answers(), found.matrices[found.names[0]].shape
     index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
     columns: dict[str, Any] = {
@@ -108,7 +111,7 @@ def all_answers_table(trace: Trace, found: Answers) -> pd.DataFrame:
 
 
 def agreement_table(found: Agreement) -> pd.DataFrame:
-    """Return how far each two answers agree, a row for each pair: the same piece first, tau-b, total variation."""
+    """Return the agreement of each pair of attributions: same top piece, tau-b, total variation."""
     told = told_answers()
     pairs = list(zip(*np.triu_indices(len(found.names), 1), strict=True))
     frame = {
@@ -122,7 +125,7 @@ def agreement_table(found: Agreement) -> pd.DataFrame:
 
 
 def _panel(trace: Trace, found: Answers, name: Answer, cells: Grid, by: By, ink: Palette) -> Spec:
-    """Return the heatmap of one answer."""
+    """Return the heatmap of one attribution."""
     told = told_answers()[name]
     shares, amounts = (_cut(trace, values, cells, by) for values in (found.shares(name), found.matrices[name]))
     panel = {
@@ -144,14 +147,16 @@ def _panel(trace: Trace, found: Answers, name: Answer, cells: Grid, by: By, ink:
 
 
 def _cut(trace: Trace, values: NDArray[np.float64], cells: Grid, by: By) -> NDArray[np.float32]:
-    """Return what (Ty, Tx) `values` are on a grid, (rows, columns): merged as attention is, and cut as the grid is."""
+    """Return (Ty, Tx) `values` on a grid, (rows, columns), merged and cropped like the attention."""
     merged = trace.words().merged(values) if by == "words" else values.astype(np.float32)
     return merged[: len(cells.target), : len(cells.source)]
 
 
 def _layout(cells: Grid, names: tuple[Answer, ...], across: int, wide: int, ink: Palette) -> tuple[Spec, list[Spec]]:
-    """Return the layout without its marks, and the axes of each panel: source labels below the lowest of each column,
-    target labels left of each row."""
+    """Return the layout without frames, and the axes of each panel.
+
+    Source labels are below the lowest panel of each column, target labels left of each row.
+    """
     rows, columns = cells.alpha.shape
     down = -(-len(names) // across)
     height = float(np.clip(230 / rows, *_ROW)) * rows
@@ -207,7 +212,7 @@ def _layout(cells: Grid, names: tuple[Answer, ...], across: int, wide: int, ink:
 
 def _source_axis(cells: Grid, size: int, width: float, ink: Palette) -> Spec:
     columns = len(cells.source)
-    # A label stands upright and takes its letters' height.
+    # Labels are vertical: each needs the height of its letters.
     stride = max(1, -(-columns * (size + 3) // max(1, int(width))))
     return base_axis(ink) | {
         "showgrid": False,
@@ -238,7 +243,7 @@ def _target_axis(cells: Grid, height: float, ink: Palette) -> Spec:
 
 
 def _key(layout: Spec, ink: Palette) -> Spec:
-    """Return the colour bar, in the room below all panels."""
+    """Return the colour bar, below all panels."""
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     return {
         "orientation": "h",

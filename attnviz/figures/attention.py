@@ -18,8 +18,7 @@ from attnviz.wording.labels import shorten
 def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij (above, signed) and alpha_ij (below) of 0-based `step`, one bar for each source piece.
 
-    `layout.meta` has, besides `alt` and `narrowest`, the 0-based column of the largest alpha (`peak`), for those who
-    scroll to it.
+    `layout.meta` has `alt`, `narrowest`, and the 0-based column of the largest alpha (`peak`), to scroll to.
     """
     ink, count = palette(theme), len(trace.source_pieces)
     energies = np.where(np.isfinite(trace.energies[step]), trace.energies[step], np.nan)
@@ -36,7 +35,7 @@ def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -
     stride = label_stride(count)
     angle = -90 if count > 14 else -50
     bottom = int(longest + 12 if angle == -90 else longest * 0.77 + 30)
-    # A slanted label reaches to the left of its bar; only the first can reach past the axis.
+    # Slanted labels extend to the left of their bars; only the first can extend past the axis.
     left = max(46, int(len(shorten(names[0])) * size * 0.37)) if angle == -50 else 46
     axis = base_axis(ink)
     layout = base_layout(ink) | {

@@ -1,4 +1,4 @@
-"""How models that differ in their attention are told apart in every picture: by colour, dash and symbol."""
+"""Line styles of the kinds of attention, the same in every figure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from attnviz.palette import Palette
 
 
 class Look(NamedTuple):
-    """A line's colour, dash and symbol."""
+    """Colour, dash and symbol of a line."""
 
     colour: str
     dash: str
     symbol: str
 
     def line(self) -> Spec:
-        """Return the line and the markers of a trace."""
+        """Return the line and marker properties of a Plotly trace."""
         return {
             "line": {"color": self.colour, "width": 2, "dash": self.dash},
             "marker": {"size": 8, "symbol": self.symbol, "color": self.colour},
@@ -24,7 +24,7 @@ class Look(NamedTuple):
 
 
 def look_of(attention: str, ink: Palette) -> Look:
-    """Return how a model with this kind of attention is drawn, as in BLEU by length."""
+    """Return the style of a model with this kind of attention, as in BLEU by length."""
     return {
         "additive": Look(ink.ink, "solid", "circle"),
         "general": Look(ink.plus, "dash", "square"),

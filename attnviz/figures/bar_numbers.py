@@ -1,6 +1,6 @@
 """Numbers at the ends of horizontal bars.
 
-As a trace of its own: text of a bar is measured at every drawing, which takes longer than all else.
+They are a trace of their own: Plotly measures the text of bars at every drawing, which takes most of its time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from attnviz.palette import Palette
 
 
 def numbers(size: int, ink: Palette, of: str = "number") -> Spec:
-    """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it, of the same name
-    where a picture has several."""
+    """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it.
+
+    `of` names the slots, for figures with several.
+    """
     return {
         "type": "scatter",
         "mode": "text",
@@ -34,8 +36,10 @@ def numbers(size: int, ink: Palette, of: str = "number") -> Spec:
 def number_values(
     ends: NDArray[np.floating], texts: list[str], left: Sequence[bool] | None = None, of: str = "number"
 ) -> Values:
-    """Return `texts` at the `ends` of bars, (n,) of either, each outside of its bar: on the left where it is negative,
-    or where `left` says so."""
+    """Return `texts` at the `ends` of bars, (n,) each, outside of the bars.
+
+    They are on the left where the end is negative, or where `left` says so.
+    """
     sides = ends < 0 if left is None else left
     return {
         f"{of}_x": ends,

@@ -1,4 +1,4 @@
-"""Where each hypothesis of a beam search stands in its picture: a column for each step, and as few rows as will do."""
+"""Layout of a beam search's tree: a column for each step, and as few rows as possible."""
 
 from __future__ import annotations
 
@@ -12,35 +12,37 @@ from numpy.typing import NDArray
 from attnviz.trace import BeamTree
 
 Part = Literal["winner", "finished", "dropped", "twig"]
-"""What a hypothesis is part of: the way to the winner, the way to another that finished, a way that lived in the beam
-for a while and led nowhere, or nothing: it fell at its own step."""
+"""Kind of a branch: the winner's, another finished one, one dropped after a while, or a twig.
+
+A twig is a hypothesis that was dropped at its own step; "dropped" ones stayed in the beam for a while.
+"""
 
 
 _SHORT = 3
-"""Steps of a way that may lie in any row; of longer ones every second is, so that twigs find room near by."""
+"""Steps of the longest branch that may use any row; longer branches use every second, which leaves room for twigs."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the nodes of a tree stand, by their index; its steps are the columns, from the left."""
+    """Row of each node of a tree, by its index; columns are the steps, from the left."""
 
     rows: NDArray[np.int64]
-    """From 0 at the top, where the winner's way lies, (N,)."""
+    """Row from the top, (N,); the winner's path is in row 0."""
     parts: tuple[Part, ...]
 
     @cached_property
     def height(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.rows.max()) + 1
 
 
 def places_of(tree: BeamTree) -> Places:
-    """Return where the nodes of `tree` stand.
+    """Return the rows of the nodes of `tree`.
 
-    It is taken apart into ways: that of the winner, then what each other finished hypothesis has for itself, then each
-    that lived a while, then the twigs. Each takes the free row nearest to the one it branches off. A row is free again
-    after a way has ended; beside one that finished it stays
-    free for a step, for there its score is written; the winner has its row alone.
+    The tree is split into branches: the winner's path, what each other finished hypothesis does not share, branches
+    that stayed in the beam, then twigs. Each takes the free row nearest to the one it branches off from. A row is free
+    again after a branch ends. The row of a finished hypothesis stays taken for one more step, for its score. The
+    winner's row is its own.
     """
     grid, rows = _Grid(), np.zeros(len(tree.nodes), dtype=np.int64)
     parts: list[Part | None] = [None] * len(tree.nodes)
@@ -57,7 +59,7 @@ def places_of(tree: BeamTree) -> Places:
 
 
 def _leaves(tree: BeamTree) -> list[tuple[Part, int]]:
-    """Return the ends of all ways, in the order in which they are given rows."""
+    """Return the ends of all branches, in the order in which they get rows."""
     ends: dict[Part, list[int]] = {"winner": [tree.winner], "finished": list(tree.finished[1:])}
     lived = [index for index, node in enumerate(tree.nodes) if node.fate in ("overtaken", "pruned")]
     ends["dropped"] = sorted(lived, key=lambda index: -tree.nodes[index].step)
@@ -66,14 +68,16 @@ def _leaves(tree: BeamTree) -> list[tuple[Part, int]]:
 
 
 class _Grid:
-    """Which columns of each row are taken."""
+    """The occupied columns of each row."""
 
     def __init__(self) -> None:
         self._taken: set[tuple[int, int]] = set()
 
     def take(self, beside: int, first: int, last: int, every: int) -> int:
-        """Take the columns from `first` to `last` in the free row nearest to the one `beside`, the lower of two, and
-        return it; `every` second row only, where rows between are left for twigs."""
+        """Occupy the columns from `first` to `last` in the free row nearest to `beside`, and return it.
+
+        Of two equally near rows it is the lower one. Only multiples of `every` are used.
+        """
         distance = 0
         while True:
             for row in (beside + distance, beside - distance):

@@ -1,4 +1,4 @@
-"""The tree of a beam search: every hypothesis, a column for each step, the winner's way strong along the top."""
+"""Tree of a beam search: every hypothesis, a column for each step, the winner's path in bold on top."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
 
 _LABEL, _TAIL = 14, 48
-"""Characters of a piece, and of what stands before it in a hover text."""
+"""Characters of a piece's label, and of the text before it in a hover text."""
 _ROW, _TOP, _BOTTOM, _LEFT, _RIGHT = 19, 28, 12, 40, 16
-"""Pixels of a row, and of the margins; the left one has room for `<s>`."""
+"""Pixels of a row and of the margins; the left one holds `<s>`."""
 _NARROW, _WIDE, _ROOM = 22, 64, 760
-"""Pixels between two columns, at least and at most, and those that a short search fills."""
+"""Pixels between two columns, at least and at most, and total width that a short search fills."""
 _LEAST = 34
 """Pixels of the narrowest column."""
 _TIGHT = 0.86
-"""Share of the room that letters take at most which those of the page's face take."""
+"""Width of the page's font, as a share of the estimated width."""
 _POINTS = np.linspace(0, 1, 9)
 _BEND = 3 * _POINTS**2 - 2 * _POINTS**3
-"""Of a link between two rows, how far down it is."""
+"""Vertical position along a link between two rows, from 0 to 1."""
 _APART = 3
 """Pixels between a label and its links."""
 
 
 @dataclass(frozen=True)
 class _Look:
-    """How a part of the tree is drawn."""
+    """Style of a part of the tree."""
 
     size: float
-    """Of letters, in pixels."""
+    """Font size in pixels."""
     line: float
-    """Width in pixels."""
+    """Line width in pixels."""
     dash: str = "solid"
     wide: float = 1
-    """How much wider bold letters are."""
+    """Width of the letters relative to regular ones."""
 
 
 _LOOKS: dict[Part, _Look] = {
@@ -58,16 +58,16 @@ _LOOKS: dict[Part, _Look] = {
     "finished": _Look(12.5, 1.7),
     "winner": _Look(13.5, 3, wide=1.08),
 }
-"""In the order in which they are drawn."""
+"""Styles, in drawing order."""
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """Where the steps stand, in pixels from the left of the plot."""
+    """Positions of the steps, in pixels from the left of the plot."""
 
     middles: NDArray[np.float64]
     ends: NDArray[np.float64]
-    """Right edges; the first is that of `<s>`, before all steps. Between one and the next column links bend."""
+    """Right edges; the first is that of `<s>`, before all steps. Links bend between one column and the next."""
     starts: NDArray[np.float64]
     """Left edges of the steps."""
     widest: int
@@ -76,15 +76,13 @@ class _Columns:
 def beam_tree_figure(
     tree: BeamTree, *, step: int | None = None, shown: Sequence[int] = (), theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw all hypotheses of a beam search: a column for each step, in it the pieces that it considered, linked to what
-    they continue, so that a prefix which several share stands there once.
+    """Draw all hypotheses of a beam search as a tree with a column for each step; shared beginnings appear once.
 
-    The winner's way lies on top; the score stands behind each that finished, after its place. `step` (0-based) has a
-    band. The `customdata` of a label is the index of its node in `tree.nodes`. In `layout.meta` are `alt`, the one
-    width in which it is drawn (`narrowest`, `widest`), the edges of each step's column (`spans`, on the x axis), the
-    colour of their band (`mark`), and of each node, in `tree`, its parent (-1: none), the id of its piece and whether
-    it went on (`inner`), with the `winner`, the id that ends one (`end`) and those of the translation on show
-    (`shown`).
+    The winner's path is on top; rank and score follow each finished hypothesis. `step` (0-based) has a band. The
+    `customdata` of a label is the index of its node in `tree.nodes`. `layout.meta` has `alt`, the fixed width
+    (`narrowest`, `widest`), the edges of each step's column on the x axis (`spans`), and the colour of their band
+    (`mark`). Its `tree` has, for each node, its parent (-1: none), the id of its piece and whether it was continued
+    (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed translation (`shown`).
     """
     ink, places = palette(theme), places_of(tree)
     names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
@@ -101,8 +99,11 @@ def beam_tree_figure(
 
 
 def beam_tree_table(tree: BeamTree) -> pd.DataFrame:
-    """Return all hypotheses, one a row, numbered from 1, step by step: which it continues, its last piece, what it
-    says, log p of the piece and of all its pieces in nats, its score if it finished, when and why it was dropped."""
+    """Return all hypotheses, one in each row, numbered from 1, in order of steps.
+
+    Columns: parent, last piece, text, log p of the piece and of all pieces in nats, score of finished hypotheses, and
+    when and why it was dropped.
+    """
     nodes = tree.nodes
     dropped = [tree.dropped_at(index) for index in range(len(nodes))]
     frame = {
@@ -123,17 +124,16 @@ def beam_tree_table(tree: BeamTree) -> pd.DataFrame:
 
 
 def _half(piece: str, look: _Look) -> float:
-    """Return half the pixels that a label takes."""
+    """Return half the width of a label, in pixels."""
     return _TIGHT * look.wide * width(shorten(piece_name(piece), _LABEL), look.size) / 2
 
 
 def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
-    """Return columns as wide as their widest labels, with room to bend between them, and one more for the scores of
-    what ends at the last step."""
+    """Return columns as wide as their widest labels, with space for links, and one more for the last scores."""
     widths = np.full(tree.steps + 1, float(_LEAST))
     for node, half in zip(tree.nodes, halves, strict=True):
         widths[node.step] = max(widths[node.step], 2 * (half + _APART))
-        if node.fate == "finished":  # its score stands behind it
+        if node.fate == "finished":  # room for its score
             widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 34)
     between = float(np.clip((_ROOM - widths.sum()) / tree.steps, _NARROW, _WIDE))
     starts = between + np.concatenate([[0.0], np.cumsum(widths + between)[:-1]])
@@ -142,8 +142,11 @@ def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
 
 
 def _links(tree: BeamTree, places: Places, columns: _Columns, halves: list[float], part: Part, ink: Palette) -> Spec:
-    """Return the links to the labels of a part: from the end of one label level to the edge of its column, down or up
-    to the other's row before the next, and level to its beginning."""
+    """Return the links to the labels of a part.
+
+    A link runs level from the end of the parent's label to the edge of its column, bends to the child's row before the
+    next column, and runs level to its label.
+    """
     x: list[float | None] = []
     y: list[float | None] = []
     for index, node in enumerate(tree.nodes):
@@ -171,7 +174,7 @@ def _links(tree: BeamTree, places: Places, columns: _Columns, halves: list[float
 
 
 def _labels(tree: BeamTree, places: Places, columns: _Columns, names: list[str], part: Part, ink: Palette) -> Spec:
-    """Return the pieces of a part, each in the middle of its column."""
+    """Return the labels of a part, centred in their columns."""
     own = [index for index, one in enumerate(places.parts) if one == part]
     return {
         "type": "scatter",
@@ -192,7 +195,7 @@ def _colour(part: Part, ink: Palette) -> str:
 
 
 def _hover(tree: BeamTree, index: int, name: str) -> str:
-    """Return the numbers of a hypothesis, and what became of it."""
+    """Return the numbers of a hypothesis, and what happened to it."""
     node, text = tree.nodes[index], "".join(tree.pieces(index)).replace(SPACE, " ").strip()
     tail = text if len(text) <= _TAIL else "…" + text[-_TAIL:]
     p = decimal(float(np.exp(node.log_probability)), 3)
@@ -208,7 +211,7 @@ def _hover(tree: BeamTree, index: int, name: str) -> str:
 
 
 def _score(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: Palette) -> Spec:
-    """Return the place and the score of a finished hypothesis, behind the column of its end."""
+    """Return rank and score of a finished hypothesis, after the column of its end."""
     place, part = tree.finished.index(index) + 1, places.parts[index]
     text = f"{place}.  {decimal(tree.score(index), 3)}"
     return {
@@ -223,7 +226,7 @@ def _score(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: P
 
 
 def _band(span: list[float], ink: Palette) -> Spec:
-    """Return what stands behind the column of a step."""
+    """Return the band behind a step's column."""
     return {
         "type": "rect",
         "x0": span[0],
@@ -239,7 +242,7 @@ def _band(span: list[float], ink: Palette) -> Spec:
 
 
 def _beginning(ink: Palette) -> list[Spec]:
-    """Return what stands left of the first step: `<s>`, and above it what the numbers of the columns are."""
+    """Return the annotations left of the first step: `<s>`, and above it the label of the step numbers."""
     beside = {
         "xref": "paper",
         "x": 0,

@@ -1,4 +1,4 @@
-"""BLEU against the length of the source sentence, one line a model: the paper's Fig. 2."""
+"""BLEU by length of the source sentence, one line for each model: the paper's Fig. 2."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 def bleu_by_length(
     rows: Sequence[Mapping[str, Any]], theme: ThemeName = "light", marked: int | None = None
 ) -> go.Figure:
-    """Return the figure of `rows`, as `attnviz evaluate --by-length --csv` writes them and `csv.DictReader` reads them.
+    """Draw the `rows` that `attnviz evaluate --by-length --csv` writes, as `csv.DictReader` reads them.
 
-    A row has `words` (the bucket), `pairs`, `model`, `bleu`, `bleu_low` and `bleu_high` (the bars; blank where
-    there are none). Models differ in
-    dash and symbol, not in colour alone; under each bucket stands its number of sentences. The bucket of a sentence of
-    `marked` words is marked. `layout.meta` has `alt` and `narrowest`.
+    A row has `words` (the bucket), `pairs`, `model`, `bleu`, `bleu_low` and `bleu_high` (error bars; blank without).
+    Models differ in dash and symbol, not only in colour; the number of sentences is below each bucket. The bucket of a
+    sentence of `marked` words is marked. `layout.meta` has `alt` and `narrowest`.
     """
     ink = palette(theme)
     buckets = {str(row["words"]): int(row["pairs"]) for row in rows}
@@ -56,7 +55,7 @@ def bleu_by_length(
 
 
 def bleu_by_length_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return BLEU with its interval, a row for each bucket, columns for each model."""
+    """Return BLEU with its interval, a row for each bucket and model."""
     frame = pd.DataFrame(
         [
             {
@@ -74,7 +73,7 @@ def bleu_by_length_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def bucket_of(words: int, buckets: Sequence[str]) -> str | None:
-    """Return which of the `buckets`, named as "11-20" or ">50", a sentence of so many words falls into, or None."""
+    """Return the bucket, named as "11-20" or ">50", of a sentence of `words` words; None where there is none."""
     for bucket in buckets:
         first, _, last = bucket.lstrip(">").partition("-")
         if (words > int(first)) if bucket.startswith(">") else int(first) <= words <= int(last or first):
@@ -87,7 +86,7 @@ def _number(written: Any) -> float:
 
 
 def _mark(place: int, words: int, ink: Palette) -> Spec:
-    """Return the band behind a bucket, and what it marks."""
+    """Return the band behind a bucket, and its label."""
     return {
         "shapes": [
             {

@@ -1,4 +1,4 @@
-"""Making a Plotly figure from plain dictionaries, and what every figure's layout shares."""
+"""Build Plotly figures from dictionaries, with a common layout."""
 
 from __future__ import annotations
 
@@ -12,39 +12,37 @@ from attnviz.palette import FONT, Palette
 Spec = dict[str, Any]
 
 PRINT_WIDTH = 760
-"""Pixels of a saved figure's width, unless its labels need more."""
+"""Width of a saved figure in pixels, unless its labels need more."""
 STRIP = 24
-"""Pixels of the height of a strip of units."""
+"""Height of a strip of units in pixels."""
 
 
 def build(traces: list[Spec], layout: Spec) -> go.Figure:
-    """Return the figure of these traces and this layout.
+    """Return the figure of these traces and this layout, without Plotly's validation.
 
-    Plotly's check of every property costs ten times what drawing costs, and a step draws four figures at each key
-    press: it is left out here, and made by the tests on every figure instead. So is Plotly's own template, seven
-    kilobytes of defaults for charts that are not drawn here.
+    Validation takes ten times as long as drawing, and a step draws four figures at each key press; the tests validate
+    every figure instead. Plotly's default template, 7 kB of defaults for other chart types, is left out too.
     """
     return go.Figure({"data": traces, "layout": {"template": {}} | layout}, _validate=False)
 
 
 def base_layout(ink: Palette) -> Spec:
-    """Return the part of a layout that is the same everywhere: the page's face, no background, no dragging."""
+    """Return the common part of a layout: font, transparent background, no dragging."""
     return {
         "font": {"family": FONT, "color": ink.ink},
         "hoverlabel": {"font": {"family": FONT, "size": 14}},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "dragmode": False,
-        "separators": decimal_mark() + thousands_mark(),  # of decimals, and of thousands
+        "separators": decimal_mark() + thousands_mark(),  # decimal and thousands separators
         "showlegend": False,
     }
 
 
 def base_axis(ink: Palette) -> Spec:
-    """Return the part of an axis that is the same everywhere: hairlines, no zoom, no ticks.
+    """Return the common part of an axis: hairlines, no zoom, no ticks.
 
-    Labels may stand over the edge: to find out whether one does, Plotly measures each of them at every drawing, which
-    takes a third of its time.
+    Labels may overflow: otherwise Plotly measures each label at every drawing, which takes a third of its time.
     """
     return {
         "fixedrange": True,
@@ -58,7 +56,7 @@ def base_axis(ink: Palette) -> Spec:
 
 
 APART: Spec = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
-"""Keeps the labels of an axis a little away from what they name."""
+"""Keeps axis labels at a small distance from the plot."""
 
 
 def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: float = 2) -> Spec:
@@ -80,10 +78,10 @@ def emphasise(label: str, colour: str) -> str:
 
 
 def for_print(figure: go.Figure, paper: str = "#ffffff", width: int | None = None) -> go.Figure:
-    """Return `figure` on `paper` and of a fixed width: what a file is made of.
+    """Return `figure` on the background `paper`, with a fixed width, for a file.
 
-    The width is PRINT_WIDTH unless given, but at least `layout.meta["narrowest"]` and at most `layout.meta["widest"]`,
-    where a figure has this bound. On the page a figure is as wide as its box, and the page shows through.
+    The width is PRINT_WIDTH by default, at least `layout.meta["narrowest"]` and at most `layout.meta["widest"]`, where
+    a figure has it. On the page a figure is as wide as its container and transparent.
     """
     meta, wanted = figure.layout.meta, width or PRINT_WIDTH
     bounded = max(meta["narrowest"], min(wanted, meta.get("widest", wanted)))

@@ -21,13 +21,13 @@ from attnviz.wording.labels import shorten
 
 _ROW = 20
 _CANDIDATE = 13
-"""Characters of a candidate's label: the same room at every step, so that the bars begin at one place."""
+"""Characters of a candidate's label, the same at every step, so that the bars begin at one position."""
 
 
 def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
-    """Return the `k` likeliest pieces of 0-based `step` with probability, then the chosen one if it is not one of them.
+    """Return the `k` likeliest pieces of 0-based `step` with probability, then the chosen one if it is not among them.
 
-    The index is the rank, counted from 1; the chosen piece's is 0 where it is not among those recorded.
+    The index is the rank, from 1; 0 for a chosen piece without a recorded rank.
     """
     ranked = _ranked(trace, step, k)
     columns = {
@@ -40,16 +40,16 @@ def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
 
 class _Candidate(NamedTuple):
     rank: int
-    """From 1; 0 for one that is not among those recorded."""
+    """Rank from 1; 0 where not recorded."""
     id: int
-    """Its id."""
+    """Id of the piece."""
     piece: str
     probability: float
     chosen: bool
 
 
 def _ranked(trace: Record, step: int, k: int = 10) -> list[_Candidate]:
-    """Return what `candidates_table` has, in its order."""
+    """Return the rows of `candidates_table`, in its order."""
     chosen, ids = int(trace.target_ids[step]), trace.top_ids[step]
     ranks = list(range(min(k, len(ids))))
     found = np.flatnonzero(ids == chosen)
@@ -128,7 +128,7 @@ def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
 
 
 def candidates(trace: Record, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the ten likeliest pieces of 0-based `step` as bars, the chosen one in the decoder's colour."""
+    """Draw the ten likeliest pieces of 0-based `step` as bars; the chosen one has the decoder's colour."""
     return filled(candidates_template(theme), candidates_values(trace, step, theme))
 
 
@@ -141,7 +141,7 @@ def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
 
 
 def _percent(p: float) -> str:
-    """Return a probability as a percentage that never claims to be 0 or 100 when it is not."""
+    """Return a probability as a percentage; 0 and 100 only where exact."""
     if 0 < p < 0.0005:
         return f"<{format_share(0.001, 1)}"
     return f">{format_share(0.999, 1)}" if 0.9995 <= p < 1 else format_share(p, 1)

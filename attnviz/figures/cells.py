@@ -1,4 +1,4 @@
-"""How large the cells of the heatmap and its letters are: near square, and never too narrow or low for their labels."""
+"""Sizes of the heatmap's cells and labels: nearly square, and never too small for a label."""
 
 from __future__ import annotations
 
@@ -10,41 +10,43 @@ from attnviz.analysis.grid import Grid
 from attnviz.wording.labels import shorten
 
 NARROWEST_COLUMN, LOWEST_ROW = 12, 16
-"""Pixels; in a narrower column or a lower row there is no room for a readable label, so the figure scrolls instead."""
+"""Pixels; smaller cells have no room for a label, so the figure scrolls instead."""
 HIGHEST_ROW, ROWS = 44, 340
-"""Pixels of the highest row, and of all rows together while none is at its lowest: with both sentences above it, a
-heatmap of fifteen words is to be in a window of 900 pixels."""
+"""Pixels of the highest row, and of all rows together unless they have their smallest height.
+
+With both sentences above, a heatmap of fifteen words fits a window of 900 pixels.
+"""
 ASPECT = 1.5
-"""The most that a cell is wider than high: wider, a short sentence would be drawn as bars."""
+"""Largest ratio of width to height of a cell; wider cells would look like bars."""
 LARGEST_SIDE = 4000
-"""Pixels; past this a browser's canvas gives up, so cells shrink and only every so many are labelled."""
+"""Pixels; larger canvases fail in browsers, so cells shrink and only some are labelled."""
 LEGEND = 190
-"""Pixels of the colour bar, for which there must be room below however few columns."""
+"""Pixels of the colour bar, for which there must be room below."""
 
 _EM = 0.54
-"""Width of a letter, in font sizes, on the average."""
+"""Average width of a letter, in font sizes."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The sizes of one heatmap, in pixels, and the slant of its column labels."""
+    """Sizes of a heatmap in pixels, and the angle of its column labels."""
 
     row: float
     """Height of a row."""
     left: int
     top: int
     right: int
-    """Margins, for the labels."""
+    """Margins for the labels."""
     angle: int
-    """Degrees by which the column labels are turned: 0, -50 or -90."""
+    """Angle of the column labels in degrees: 0, -50 or -90."""
     narrowest: int
-    """Width of the whole figure below which it should scroll."""
+    """Width of the figure below which it should scroll."""
     widest: int
-    """Width of the whole figure above which cells would be wider than ASPECT allows."""
+    """Width of the figure above which cells exceed ASPECT."""
 
 
 def cell_sizes(cells: Grid) -> Cells:
-    """Return the sizes in which `cells`, (rows, columns), are drawn."""
+    """Return the sizes in which the grid `cells`, (rows, columns), is drawn."""
     rows, columns = cells.alpha.shape
     row = float(np.clip(ROWS / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
     size = font_size(columns)
@@ -61,5 +63,5 @@ def cell_sizes(cells: Grid) -> Cells:
 
 
 def font_size(count: int) -> int:
-    """Return the pixels of the letters beside one of `count` rows or columns."""
+    """Return the font size of the labels of `count` rows or columns, in pixels."""
     return 14 if count <= 16 else 13 if count <= 26 else 12 if count <= 40 else 11

@@ -1,5 +1,4 @@
-"""Two translations side by side on common axes: both heatmaps in one scale, their difference, and how likely each found
-its words."""
+"""Two translations side by side on common axes: both heatmaps, their difference, and the probability of each word."""
 
 from __future__ import annotations
 
@@ -34,15 +33,16 @@ def comparison(
     width: int = PRINT_WIDTH,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Draw what `analysis.compare` returns, as panels with the same axes, `across` of them side by side: the first and
-    the other as heatmaps of one scale, the other less the first (blue more, red less), and log p of each word in both.
-    Cells of words that one of them has not are hatched; where a model has no attention, log p stands alone.
+    """Draw the result of `analysis.compare` as panels with the same axes, `across` of them side by side.
 
-    `names` are what the two are called. `root` colours by the square root, `end=False` leaves out `</s>`, `step`
-    (0-based, of the one that `leads`) frames its row. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`,
-    `widest`, `rows`, `columns`, `frame` and `mark`, of steps and source pieces of the one that leads; `steps` and
-    `sources` are None where it has none. `panels` are the axes of the heatmaps by their kind, `beside` those of the
-    rest, `stacked` whether all stand under one another. Raise ValueError unless `across` is at least 1.
+    The panels are both heatmaps with one scale, other minus first (blue more, red less), and log p of each word. Cells
+    of words that one side lacks are hatched; where a model has no attention, there is only log p.
+
+    `names` label the two translations. `root` colours by the square root, `end=False` leaves out `</s>`, `step`
+    (0-based, of the side that `leads`) frames its row. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`,
+    `widest`, `rows`, `columns`, `frame` and `mark`, for steps and source pieces of the leading side; `steps` and
+    `sources` are None where it lacks a word. `panels` are the axes of the heatmaps by kind, `beside` those of the
+    others, `stacked` whether all are in one column. Raise ValueError unless `across` is at least 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -85,14 +85,16 @@ def _meta(compared: Comparison, sheet: Sheet, leads: Side) -> Spec:
 
 
 def _places(groups: tuple[tuple[int, ...], ...], shown: int) -> list[int | None]:
-    """Return the place of each step or piece of the first on the common axis, None where it is not drawn."""
+    """Return the position of each step or piece on the common axis; None where it is not drawn."""
     found = {index: place for place, group in enumerate(groups) for index in group}
     return [found[index] if found[index] < shown else None for index in range(len(found))]
 
 
 def _colour_axes(compared: Comparison, sheet: Sheet, root: bool, colours: Colours, ink: Palette) -> Spec:
-    """Return the scale of both heatmaps, and that of their difference. It is the scale of signs that has the root, not
-    the numbers."""
+    """Return the colour scales of both heatmaps and of their difference.
+
+    For signed values the square root is in the scale, not in the numbers.
+    """
     signs = compared.face == "difference"
     rooted = ink.signed_root if root else ink.signed
     both = scale_end(_largest(compared.first, compared.other)) if signs else 1.0
@@ -104,7 +106,7 @@ def _colour_axes(compared: Comparison, sheet: Sheet, root: bool, colours: Colour
 
 
 def _heatmaps(compared: Comparison, sheet: Sheet, names: tuple[str, str], root: bool, ink: Palette) -> list[Spec]:
-    """Return both heatmaps, their difference, and the hatching of what one of them has not."""
+    """Return both heatmaps, their difference, and the hatching of missing words."""
     cut = np.s_[: sheet.rows, : sheet.columns]
     shown = {"first": compared.first[cut], "other": compared.other[cut], "difference": compared.difference[cut]}
     texts: Spec = {"hoverinfo": "skip"}
@@ -137,7 +139,7 @@ def _heatmaps(compared: Comparison, sheet: Sheet, names: tuple[str, str], root: 
 
 
 def _absent(axis: SharedAxis, kind: str) -> NDArray[np.bool_]:
-    """Return at which places a panel has nothing to show."""
+    """Return at which positions a panel has no values."""
     if kind == "difference":
         return ~axis.shared
     return np.array([place is None for place in (axis.first if kind == "first" else axis.other)], dtype=bool)
@@ -148,8 +150,7 @@ def _largest(*matrices: Array) -> float:
 
 
 def _words(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink: Palette) -> list[Spec]:
-    """Return log p of each word: a ring for the first, a dot for the other, the way between them in the colour of its
-    sign."""
+    """Return log p of each word: a ring for the first, a dot for the other, and a line in the colour of the sign."""
     one, two = (logs[: sheet.rows] for logs in (compared.first_log_probabilities, compared.other_log_probabilities))
     axes, places = sheet.axes[WORDS], np.arange(sheet.rows)
     traces: list[Spec] = []
@@ -191,5 +192,5 @@ def _words(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink: Pale
 
 
 def _drawn(lines: list[str]) -> str:
-    """Return lines of a hover text, each as it stands."""
+    """Return the lines of a hover text, with markup escaped."""
     return "<br>".join(literal(line) for line in lines)

@@ -1,4 +1,4 @@
-"""Where the panels of a comparison stand: how large they are, what their axes say, and how gaps are hatched."""
+"""Layout of a comparison: sizes of the panels, axes, and hatching of missing words."""
 
 from __future__ import annotations
 
@@ -21,35 +21,34 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import significant
 
 WORDS = "words"
-"""The kind of the panel of log p; the others are "first", "other" and "difference"."""
+"""Kind of the panel of log p; the others are "first", "other" and "difference"."""
 _ROW, _ROWS = (16, 34), 380
-"""Pixels: least and most of a row, and of all rows together in between."""
+"""Pixels: smallest and largest row, and all rows together in between."""
 _CAPTION, _BELOW, _GAP, _RIGHT = 40, 44, 18, 12
 _COLUMN, _NARROWEST_PANEL, _ASPECT = 15, 210, 1.6
-"""Pixels of the narrowest column with its slanted label, and of the narrowest panel; the most that a cell is wider than
-high."""
+"""Pixels of the narrowest column with its slanted label, and of the narrowest panel; largest width to height."""
 _LABEL, _EM, _UPRIGHT = 14, 0.56, 24
-"""Characters of a label; its width by letter, in font sizes; more columns than that are labelled upright."""
+"""Characters of a label; average width of a letter, in font sizes; columns above which labels are vertical."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The sizes of one comparison, in pixels, and the axes of its panels."""
+    """Sizes of a comparison in pixels, and the axes of its panels."""
 
     rows: int
     columns: int
-    """Those drawn."""
+    """Numbers of drawn rows and columns."""
     across: int
     row: float
     """Height of a row."""
     left: int
     top: int
-    """Room for the labels left of a line of panels, and above each heatmap."""
+    """Pixels for the labels left of a line of panels, and above each heatmap."""
     right: int
     axes: dict[str, dict[str, str]]
-    """The axes of each panel by its kind."""
+    """Axes of each panel, by kind."""
     width: int
-    """Of the whole figure, for the gaps between panels."""
+    """Width of the whole figure."""
 
     @staticmethod
     def of(compared: Comparison, *, end: bool, across: int, width: int) -> Sheet:
@@ -78,24 +77,23 @@ class Sheet:
 
     @property
     def pitch(self) -> float:
-        """Height of a line of panels with what stands above and below them."""
+        """Height of a line of panels, with captions and colour bars."""
         return _CAPTION + self.top + self.rows * self.row + _BELOW
 
     @property
     def height(self) -> float:
-        """Of all lines."""
+        """Height of all lines."""
         return -(-len(self.axes) // self.across) * self.pitch
 
     def bounds(self) -> tuple[int, int]:
-        """Return the widths of the whole figure below which it should scroll, and above which cells would be too wide
-        to pass for squares."""
+        """Return the widths of the figure below which it should scroll, and above which cells are too wide."""
         beside = self.left + self.right + (self.across - 1) * _GAP
         narrowest = max(_NARROWEST_PANEL, _COLUMN * self.columns if len(self.axes) > 1 else 0)
         widest = max(narrowest, 320, round(_ASPECT * self.row * self.columns))
         return beside + self.across * narrowest, beside + self.across * widest
 
     def domains(self, kind: str) -> tuple[list[float], list[float]]:
-        """Return where a panel stands, in shares of the figure: from left to right, from the bottom up."""
+        """Return the position of a panel as shares of the figure: horizontal and vertical."""
         line, column = divmod(list(self.axes).index(kind), self.across)
         inner = max(1, self.width - self.left - self.right)
         gap = _GAP / inner
@@ -120,7 +118,7 @@ def sheet_layout(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink
     for place, (kind, axes) in enumerate(sheet.axes.items()):
         across, down = sheet.domains(kind)
         named = place % sheet.across == 0
-        # Below the other panels, whose heatmap hides nothing of it: what shows between the cells.
+        # Drawn below the heatmaps of the other panels: the colour that shows between their cells.
         if kind != WORDS:
             layout["shapes"].append(_ground(axes, ink.line if kind == "difference" else SEAM))
         x = _source_axis(compared.source, sheet, ink) if kind != WORDS else _log_axis(compared, sheet, ink)
@@ -152,8 +150,10 @@ def sheet_layout(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink
 def colour_axis(
     sheet: Sheet, kind: str, face: Face, colouring: ColourScale, limit: float, root: bool, ink: Palette
 ) -> Spec:
-    """Return the scale of the panel `kind`, with its bar below: shares from 0 to 1, coloured by their square root where
-    `root`, or differences to either side of 0 up to `limit`."""
+    """Return the colour scale of the panel `kind`, with its colour bar below.
+
+    Shares run from 0 to 1, coloured by their square root if `root`; differences run from -`limit` to `limit`.
+    """
     across, down = sheet.domains(kind)
     signed = kind == "difference" or face == "difference"
     if signed:
@@ -184,7 +184,7 @@ def colour_axis(
 
 
 def gaps(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) -> Spec:
-    """Return the hatching of the `rows` (R,) and `columns` (C,) that a panel has not."""
+    """Return the hatching of the `rows` (R,) and `columns` (C,) that a panel lacks."""
     high, wide = len(rows) - 0.5, len(columns) - 0.5
     boxes = [(-0.5, wide, row - 0.5, row + 0.5) for row, absent in enumerate(rows) if absent]
     boxes += [(column - 0.5, column + 0.5, -0.5, high) for column, absent in enumerate(columns) if absent]
@@ -219,7 +219,7 @@ def _ground(axes: dict[str, str], colour: str) -> Spec:
 
 
 def _key(axis: str) -> str:
-    """Return the name in a layout of the axis that traces call x2, say."""
+    """Return the layout's name of an axis that traces call, for example, x2."""
     return f"{axis[0]}axis{axis[1:]}"
 
 
@@ -271,7 +271,7 @@ def _log_axis(compared: Comparison, sheet: Sheet, ink: Palette) -> Spec:
 
 
 def _labels(axis: SharedAxis, shown: int, ink: Palette) -> list[str]:
-    """Return the names of places; a word that only the first has, or only the other, has its sign and colour."""
+    """Return the labels of positions; a word of one side only has a sign and a colour."""
     labels = []
     for name, one, two in list(zip(axis.names, axis.first, axis.other, strict=True))[:shown]:
         label = literal(shorten(name, _LABEL))
@@ -289,5 +289,5 @@ def _longest(axis: SharedAxis) -> int:
 
 
 def _size(count: int) -> int:
-    """Return the pixels of the letters beside one of `count` rows or columns."""
+    """Return the font size of the labels of `count` rows or columns, in pixels."""
     return 13 if count <= 16 else 12 if count <= 30 else 11

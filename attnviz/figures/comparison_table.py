@@ -1,4 +1,4 @@
-"""A comparison without colours: its numbers as tables, and a sentence for those who do not see it."""
+"""Tables and text alternative of a comparison."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from attnviz.wording.weights import size_told
 
 
 def comparison_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
-    """Return every cell that either has, a row each: target and source word, counted from 1 on the common axes, the
-    number in the first and in the other, and their difference; nan where one has none."""
+    """Return every cell that either translation has, a row each: words, both values, and their difference.
+
+    Words are counted from 1 on the common axes; missing values are nan.
+    """
     one, two = names or plain_names()
     rows, columns = np.nonzero(np.isfinite(compared.first) | np.isfinite(compared.other))
     frame: dict[str, Any] = {
@@ -32,8 +34,10 @@ def comparison_table(compared: Comparison, names: tuple[str, str] | None = None)
 
 
 def compared_words_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
-    """Return a row for each target word on the common axis, counted from 1: log p in both and the difference, and how
-    far its looks lie apart (`Comparison.moved`); nan where one has no such word."""
+    """Return for each target word on the common axis log p in both, the difference, and `Comparison.moved`.
+
+    Words are counted from 1; values are nan where one translation lacks the word.
+    """
     one, two = names or plain_names()
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     frame: dict[str, Any] = {
@@ -48,8 +52,10 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
 
 
 def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = True) -> str:
-    """Return a sentence for those who do not see the picture: what stands in it, and the cells that differ most;
-    `end=False` leaves out `</s>`."""
+    """Return the text alternative: contents of the panels, and the cells that differ most.
+
+    `end=False` leaves out `</s>`.
+    """
     if compared.looks:
         start = gettext(
             "“{first}” and “{other}” as heatmaps of {size}, their difference, and log p of each word.",
@@ -75,5 +81,5 @@ def _numbered(axis: SharedAxis, places: Any) -> list[str]:
 
 
 def _apart(name: str, other: str) -> str:
-    """Return a name that differs from the other: columns must."""
+    """Return a name that differs from the other, since columns must."""
     return name if name != other else f"{name} (2)"

@@ -1,4 +1,4 @@
-"""The context vector of one decoder step as a weighted sum of annotations: a strip a term, and their sum."""
+"""Context vector of one decoder step as a weighted sum of annotations: a strip for each term, and their sum."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
 
 STRIPS = 6
-"""How many annotations get a strip of their own; the rest are summed into one."""
+"""Number of annotations with a strip of their own; the others are summed."""
 _STRIP = 25
 
 
 def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], FloatArray]:
-    """Return names and rows of the sum c_i = sum_j alpha_ij h_j: the largest terms, the rest as one, and c_i last.
+    """Return names and rows of the sum c_i = sum_j alpha_ij h_j: the largest terms, the rest as one, and c_i.
 
     Without attention c_i is the forward half of the last annotation, the only row. Rows are (terms + 1, size of c_i);
     the terms add up to the last row.
@@ -37,8 +37,10 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], FloatArray
 def weighted_terms(
     trace: Looks, alpha: FloatArray, vectors: FloatArray, total: FloatArray, name: str
 ) -> tuple[list[str], FloatArray]:
-    """Return names and rows of the sum of `vectors`, one of each source piece, (Tx, units), by the weights `alpha`,
-    (Tx,): the largest terms, the rest as one, and last the `total`, (units,), under its `name`."""
+    """Return names and rows of the sum of `vectors` (Tx, units) weighted by `alpha` (Tx,).
+
+    The rows are the largest terms, the rest as one, and the `total`, (units,), labelled `name`.
+    """
     terms = alpha[:, None] * vectors
     kept = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
     rest = np.setdiff1d(np.arange(len(alpha)), kept)
@@ -52,10 +54,10 @@ def weighted_terms(
 
 
 def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw alpha_ij h_j for the pieces of largest weight and, below them, their sum c_i, one pixel column a unit.
+    """Draw alpha_ij h_j for the pieces of largest weight and, below them, their sum c_i, a pixel column for each unit.
 
-    Blue is positive, red negative, darker with the square root of the amount, or small terms would be invisible; past
-    the 98th percentile of |c_i| it gets no darker. A rule parts the forward half of the annotations from the backward.
+    Blue is positive, red negative, with the square root of the amount as intensity, so that small terms are visible;
+    colours saturate at the 98th percentile of |c_i|. A line separates forward and backward halves.
     """
     names, rows = weighted_annotations(trace, step)
     units, hidden = rows.shape[1], trace.annotations.shape[1] // 2
@@ -68,8 +70,10 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
 def sum_strips(
     names: list[str], rows: FloatArray, parts: list[tuple[str, float]], alt: str, theme: ThemeName
 ) -> go.Figure:
-    """Draw the terms of a sum and, last, the sum itself, (terms + 1, units), a strip each; the units are of `parts`,
-    alike large, each with its name and its middle."""
+    """Draw the terms of a sum and the sum itself, (terms + 1, units), as strips.
+
+    The units have `parts` of equal size, each with its name and its centre.
+    """
     ink, units = palette(theme), rows.shape[1]
     limit = float(np.quantile(np.abs(rows[-1]), STRONGEST)) or 1.0
     strips = {
@@ -140,7 +144,7 @@ def _subscript(number: int) -> str:
 
 
 def _signed_bar(limit: float, ink: Palette) -> Spec:
-    """Return the legend of the strips' colours, below them."""
+    """Return the colour bar of the strips, below them."""
     return {
         "orientation": "h",
         "x": 1,

@@ -1,4 +1,4 @@
-"""The context vector that grows: a strip for each weighted annotation, and below them the running sum."""
+"""The growing context vector: a strip for each weighted annotation, and the running sum below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.trace.looks import Looks
 
 
 def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
-    """Return the picture of the growing context vector without its numbers: see `growth_frame`."""
+    """Return the figure of the growing context vector without its numbers: see `growth_frame`."""
     alt = gettext(
         "Weighted annotations, a strip of {count} units for each source piece, and below them their sum.",
         count=trace.contexts.shape[1],
@@ -27,12 +27,11 @@ def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName =
 def growth_frame(
     trace: Looks, units: int, hidden: int, parts: list[str], alt: str, *, thinned: bool, theme: ThemeName
 ) -> go.Figure:
-    """Return the picture of a weighted sum that grows, of vectors of so many `units`, without its numbers, which the
-    browser multiplies out itself.
+    """Return the figure of a growing weighted sum of vectors with `units` units, without its numbers.
 
-    Rows are the source pieces, or if `thinned` as many of them as KEPT and the rest as one; below them, on an axis of
-    its own, is the running sum. `layout.meta` has the pieces' `names`, the number of `rows`, and the unit after which
-    the second of the `parts` begins (`hidden`).
+    The browser computes the numbers. Rows are the source pieces, or if `thinned` KEPT of them and the rest as one;
+    below them is the running sum, on an axis of its own. `layout.meta` has the pieces' `names`, the number of `rows`,
+    and the unit after which the second of the `parts` begins (`hidden`).
     """
     ink, count = palette(theme), KEPT + 1 if thinned else len(trace.source_pieces)
     rows_high, sum_high = row_height(count) * count, STRIP + 4

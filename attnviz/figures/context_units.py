@@ -1,4 +1,4 @@
-"""The context vector of one step in the units in which it is itself: word by word, with what is carried over."""
+"""The most distinctive units of a context vector, as a running sum over source words."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from attnviz.wording.numbers import decimal, percent
 LETTERS = 12
 """Characters of a word beside its line."""
 _LINE, _CHIP, _GAP, _FEET = 38, 42, 26, 46
-"""Pixels of the height of a line, of the chip above them, of what is between, and of the names of the units below."""
+"""Pixels: height of a line, of the bar of weights above, of the gap, and of the unit labels below."""
 _REACH = 0.46
-"""Share of a line's height to which its largest bar goes, either way."""
+"""Largest extent of a bar as a share of a line's height, in either direction."""
 _NAMED = 0.12
-"""Share of the chip from which a word has room for its name."""
+"""Smallest share of the bar of weights with room for a word."""
 
 
 def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
@@ -97,7 +97,7 @@ def context_units_values(trace: Trace, found: ContextUnits, step: int) -> Values
     carried = np.vstack([found.carried, np.zeros(count)])
     added = np.vstack([found.terms, found.context])
     limit = float(np.abs(np.vstack([carried + added, carried])).max()) or 1.0
-    # Lines are numbered downwards: what is positive goes up from its line.
+    # Lines are numbered downwards; positive values extend upwards from their line.
     unit, ends = -_REACH / limit, np.cumsum(found.weights)
     shown = [f"{shorten(name, LETTERS)} {decimal(w)}" for name, w in zip(names, found.weights.tolist(), strict=True)]
     return {
@@ -129,10 +129,10 @@ def context_units_values(trace: Trace, found: ContextUnits, step: int) -> Values
 
 
 def context_units_figure(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw 24 units of c_i, each a column: on a line for each source word what its alpha_ij h_j add to them, on top of
-    what is carried over from the lines above (a thin line), and last c_i itself. The bar above says what c_i is made of
-    by weight, the column at the right how like c_i the nearest annotation of each word is, by its cosine.
+    """Draw 24 units of c_i as columns, with a line for each source word and one for c_i.
 
+    On a word's line, its alpha_ij h_j are added to the running sum of the lines above (a thin line). The bar above has
+    the weights of the words; the column at the right has the largest cosine of c_i with an annotation of each word.
     Raise ValueError without attention.
     """
     values = context_units_values(trace, context_units(trace, step), step)
@@ -140,8 +140,10 @@ def context_units_figure(trace: Trace, step: int, *, theme: ThemeName = "light")
 
 
 def context_units_table(trace: Trace, step: int) -> pd.DataFrame:
-    """Return what each source word brings to each unit of 0-based `step` (counted from 1), what c_i is there and in the
-    mean of all steps; the first two rows are the words' weights, and their largest cosines with c_i."""
+    """Return the contribution of each source word to each unit of 0-based `step`, c_i, and its mean over all steps.
+
+    Units are counted from 1. The first two rows are the words' weights, and their largest cosines with c_i.
+    """
     found, words = context_units(trace, step), trace.words()
     names = [f"({k + 1}) {words.source[k]}" for k in found.words]
     columns = [
@@ -160,7 +162,7 @@ def context_units_table(trace: Trace, step: int) -> pd.DataFrame:
 
 
 def context_units_alt(trace: Trace, found: ContextUnits, step: int) -> str:
-    """Return the picture in words."""
+    """Return the text alternative."""
     largest = int(np.abs(found.context - found.mean).argmax())
     return gettext(
         "Units of the context vector of step {step}, added up word by word. {told} Furthest from its mean is unit "
@@ -174,7 +176,7 @@ def context_units_alt(trace: Trace, found: ContextUnits, step: int) -> str:
 
 
 def _rows(trace: Trace) -> int:
-    """Return the lines of the picture: the words, all others, and the sum."""
+    """Return the number of lines: the words, all others, and the sum."""
     words = len(trace.words().source)
     return min(words, WORDS) + (words > WORDS) + 1
 
@@ -268,12 +270,12 @@ def _heading(text: str, y: float, ink: Palette) -> Spec:
 
 
 def _unit(trace: Trace, unit: int) -> str:
-    """Return the number of a unit, counted from 1, with the way in which its half of the annotation was read."""
+    """Return the number of a unit, counted from 1, with the direction of its half of the annotation."""
     return f"{unit + 1} {'→' if unit < trace.annotations.shape[1] // 2 else '←'}"
 
 
 def _told(names: Sequence[str], found: ContextUnits, carried: np.ndarray, added: np.ndarray) -> list[str]:
-    """Return what is said of each bar that is pointed at."""
+    """Return the hover text of each bar."""
     said = []
     for row, name in enumerate([*names, ""]):
         for k, unit in enumerate(found.units):
@@ -291,7 +293,7 @@ def _told(names: Sequence[str], found: ContextUnits, carried: np.ndarray, added:
 
 
 def _largest_cosines(trace: Trace, found: ContextUnits) -> list[float]:
-    """Return of each word with a line of its own the cosine of c_i with the annotation of it that is most like c_i."""
+    """Return, for each word with a line of its own, the largest cosine of c_i with one of its annotations."""
     groups = trace.words().source_groups
     return [float(found.cosines[list(groups[k])].max()) for k in found.words]
 
@@ -302,7 +304,7 @@ def _word_cosines(trace: Trace, found: ContextUnits) -> list[str]:
 
 
 def _chip_labels(names: Sequence[str], found: ContextUnits) -> list[str]:
-    """Return what is written in the chip, where there is room."""
+    """Return the labels in the bar of weights, where there is room."""
     return [
         literal(f"{percent(share)} {shorten(name, max(3, int(share * 34)))}") if share >= _NAMED else ""
         for name, share in zip(names, found.weights.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Pictures of a corpus: one measure as a histogram, or two against one another."""
+"""Figures of a corpus: a histogram of one measure, or a scatter plot of two."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 
 MOST_POINTS = 3000
-"""Pairs that are drawn one by one: of more, as many, evenly spread over the rows."""
+"""Number of drawn pairs; larger corpora are sampled evenly over the rows."""
 _HEIGHT = 300
 
 
 Stretch = tuple[float, float]
-"""Of an axis, from and to."""
+"""Interval of an axis, from and to."""
 
 
 def scatter_figure(
@@ -28,9 +28,9 @@ def scatter_figure(
     marked: tuple[Stretch, Stretch] | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Draw two measures of N pairs against one another, (N,) each; not those that one of them lacks (NaN).
+    """Draw two measures of N pairs, (N,) each, as a scatter plot; pairs with NaN are left out.
 
-    `names` are those of the axes; `marked` is a rectangle, across and up. At most MOST_POINTS are drawn.
+    `names` label the axes; `marked` is a rectangle, horizontal and vertical. At most MOST_POINTS are drawn.
     """
     ink = palette(theme)
     known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
@@ -51,8 +51,7 @@ def scatter_figure(
 def histogram_figure(
     values: NDArray[np.floating], name: str, *, marked: Stretch | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw how many of N pairs have a measure between two bounds, (N,); not those that lack it (NaN). A stretch of the
-    axis may be `marked`."""
+    """Draw a histogram of one measure of N pairs, (N,), without NaN; an interval may be `marked`."""
     ink, known = palette(theme), values[np.isfinite(values)]
     counts, edges = (
         np.histogram(known, bins="sqrt" if len(known) < MOST_POINTS else 60) if len(known) else ([0], [0, 1])
@@ -74,7 +73,7 @@ def histogram_figure(
 
 
 def _marked(region: tuple[Stretch, Stretch] | None) -> list[Spec]:
-    """Return a region as Plotly draws one that was dragged."""
+    """Return a region in the form of Plotly's selections."""
     if region is None:
         return []
     (x0, x1), (y0, y1) = region

@@ -1,4 +1,4 @@
-"""The energies of one decoder step, a signed bar for each source piece."""
+"""Energies of one decoder step, a signed bar for each source piece."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""How firm each choice of a translation is, a bar per step: how much of the weight must move to have another piece
-written."""
+"""Minimal change of every step: how much weight must move until another piece is written."""
 
 from __future__ import annotations
 
@@ -30,12 +29,11 @@ Spelling = Callable[[int], str]
 def firmness_figure(
     trace: Trace, found: Firmness, spelling: Spelling, *, step: int | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar, with the piece that would be written instead at its
-    end; a step for which no change was found has a pale bar across and ∞.
+    """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
 
-    `step` (0-based) is framed. The bars' `customdata` begins with the 0-based step; `layout.meta` has `alt`,
-    `narrowest`, `frame`, and the row of each step as `heatmap` has it (`steps`, `rows`). `spelling` returns the piece
-    of an id.
+    A step without a found change has a pale bar across and ∞. `step` (0-based) is framed. The bars' `customdata` begins
+    with the 0-based step; `layout.meta` has `alt`, `narrowest`, `frame`, and the row of each step as `heatmap` has it
+    (`steps`, `rows`). `spelling` returns the piece of an id.
     """
     ink, count = palette(theme), len(found.distances)
     endless = np.isinf(found.distances)
@@ -97,7 +95,7 @@ def firmness_figure(
 
 
 def firmness_table(trace: Trace, found: Firmness, spelling: Spelling) -> pd.DataFrame:
-    """Return the numbers of the picture, a row for each step (counted from 1); inf where no change was found."""
+    """Return the numbers of the figure, a row for each step (counted from 1); inf where no change was found."""
     frame = {
         gettext("target piece"): list(trace.target_pieces),
         gettext("likeliest piece"): [spelling(int(piece)) for piece in found.first_ids],
@@ -111,8 +109,7 @@ def firmness_table(trace: Trace, found: Firmness, spelling: Spelling) -> pd.Data
 
 
 def _told(trace: Trace, found: Firmness, step: int, spelling: Spelling) -> str:
-    """Return what stands at the end of a bar: the number, and from which piece to which where it is not from the one
-    that was written."""
+    """Return the label at the end of a bar: the distance, and the pieces before (if not the written one) and after."""
     if np.isinf(found.distances[step]):
         return " ∞ "
     first, second = (

@@ -1,4 +1,4 @@
-"""What a model without attention has instead of an alignment: one vector of the whole sentence, for every step."""
+"""Figure for models without attention: one vector of the whole sentence, for every step."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
 
 _READ, _STRIP = 0.1, 0.55
-"""In the left half, from 0 to 1: where the encoder reads along, and the near side of the vector, whose other is 1."""
+"""Positions in the left half, from 0 to 1: the encoder's line, and the left edge of the vector."""
 _HEAD = 0.96
-"""In the right half, from 0 to 1: the tips of the arrows."""
+"""Horizontal position of the arrow tips in the right half, from 0 to 1."""
 _ROWS, _TOP = 420, 34
-"""Pixels of all rows together while none is at its lowest, and above the first."""
+"""Pixels of all rows together unless they have their smallest height, and above the first."""
 
 
 def fixed_context(
     trace: Trace, *, by: By = "words", end: bool = True, step: int | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw c, (n,), the last forward annotation: made of all source words, read in order, and given to every step.
+    """Draw c, (n,), the last forward annotation: computed from all source words in order, and given to every step.
 
-    On the left stands the source, in the order in which it is read; in the middle the vector, a strip of its n units;
-    on the right the target, a row for each word (or piece), with an arrow from the vector. `step` (0-based) frames the
-    row it belongs to. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `widest`, `steps`, `rows` and
-    `frame`. Raise ValueError unless `by` is "words" or "pieces".
+    The source is on the left, in reading order; the vector in the middle, a strip of its n units; the target on the
+    right, a row for each word (or piece), with an arrow from the vector. `step` (0-based) frames its row. `layout.meta`
+    has, as that of `heatmap`, `alt`, `narrowest`, `widest`, `steps`, `rows` and `frame`. Raise ValueError unless `by`
+    is "words" or "pieces".
     """
     cells, ink = grid(trace, by, end), palette(theme)
     vector = trace.contexts[0]
@@ -70,7 +70,7 @@ def fixed_context(
         "zmax": limit,
         "colorscale": ink.signed_root,
         "showscale": False,
-        "hoverinfo": "skip",  # or a click on a unit would pass for one on a row
+        "hoverinfo": "skip",  # otherwise a click on a unit would count as a click on a row
     }
     return build([strip, *_reading(len(cells.source), ink), *_writing(cells, ink)], layout)
 
@@ -82,7 +82,7 @@ def fixed_context_table(trace: Trace) -> pd.DataFrame:
 
 
 def _reading(count: int, ink: Palette) -> list[Spec]:
-    """Return the way of the encoder: down the source, a point at each word, and from the last into the vector."""
+    """Return the encoder's path: down the source, with a point at each word, and into the vector."""
     line = {
         "type": "scatter",
         "mode": "lines+markers",
@@ -101,7 +101,7 @@ def _reading(count: int, ink: Palette) -> list[Spec]:
 
 
 def _writing(cells: Grid, ink: Palette) -> list[Spec]:
-    """Return an arrow from the middle of the vector to each row, and what is read and clicked there."""
+    """Return an arrow from the centre of the vector to each row, and the hover and click targets there."""
     count = len(cells.target)
     middle = (count - 1) / 2
     ends = [part for row in range(count) for part in (middle, row, None)]

@@ -1,4 +1,4 @@
-"""How likely several models find each word of one translation that all are led through, word by word."""
+"""Probability of each word of one translation under several models that are forced to write it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ from attnviz.wording.numbers import power_name, small
 from attnviz.wording.why import short_name
 
 _COLUMN, _LABEL, _SIZE = 19, 14, 13
-"""Pixels of the narrowest column of a word whose label slants, letters of a label, and their size in pixels."""
+"""Pixels of the narrowest column with a slanted label, characters of a label, and font size in pixels."""
 _LEAST = -6
-"""Decimal logarithm of the smallest probability that is drawn in its place."""
+"""Decimal logarithm of the smallest probability that is drawn to scale."""
 
 
 def forced_words_figure(found: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> go.Figure:
-    """Draw the probability of each word, on a scale of tenths, a line a model; words from left to right, as written,
-    their labels `slanting` or level.
+    """Draw the probability of each word on a logarithmic scale, a line for each model; words from left to right.
 
-    What is less than a millionth stands at the bottom; the hover text has the number. `layout.meta` has `alt` and
-    `narrowest`.
+    Labels are `slanting` or level. Probabilities below a millionth are drawn at the bottom; the hover text has the
+    number. `layout.meta` has `alt` and `narrowest`.
     """
     ink, count = palette(theme), len(found.words)
     short = [shorten(word, _LABEL) for word in found.words]

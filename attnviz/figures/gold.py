@@ -1,4 +1,4 @@
-"""Links that people drew as marks over the heatmap, and the links of the alignment that they did not draw."""
+"""Gold links as marks on the heatmap, and false links of the alignment."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from attnviz.wording.gold import mark_names
 
 Kind = Literal["sure", "possible", "false"]
 SYMBOLS: dict[Kind, str] = {"sure": "◉", "possible": "○", "false": "×"}
-"""As the legend has them: the shape alone tells them apart."""
+"""Symbols in the legend; they differ in shape."""
 _LINE, _LETTERS = 18, 12
-"""Pixels of a line of the legend, and of its letters."""
+"""Line height and font size of the legend, in pixels."""
 _BEFORE = 40
-"""Pixels of the colour bar, below which the legend stands."""
+"""Pixels of the colour bar, below which the legend is."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,24 @@ class GoldMarks:
     """The marks of one heatmap."""
 
     cells: dict[Kind, tuple[Link, ...]]
-    """The (row, column) of each mark, by kind; kinds without one are left out."""
+    """The (row, column) of each mark, by kind; only kinds that occur."""
 
     def notes(self) -> dict[Link, str]:
-        """Return what the hover text of a marked cell says of its mark."""
+        """Return what the hover text of a marked cell says about its mark."""
         names = mark_names()
         return {cell: f"{SYMBOLS[kind]} {names[kind]}" for kind, cells in self.cells.items() for cell in cells}
 
     def traces(self, sizes: Cells, columns: int) -> list[Spec]:
-        """Return the marks as Plotly draws them: dark at the edge and light within, so that they are seen on cells of
-        any colour. They are in nobody's way: who points at one points at its cell."""
+        """Return the marks as Plotly traces, with dark edges and light fill, which are visible on any colour.
+
+        They ignore the pointer, so that hovering reaches the cell.
+        """
         narrowest = (sizes.narrowest - sizes.left - sizes.right) / columns
         size = float(np.clip(0.46 * min(sizes.row, 2 * narrowest), 7, 15))
         return [trace for kind, cells in self.cells.items() for trace in _drawn(kind, cells, size)]
 
     def legend(self, sizes: Cells, ink: Palette) -> tuple[list[Spec], int]:
-        """Return what names the marks below the heatmap, and how many pixels it takes."""
+        """Return the legend of the marks below the heatmap, and its height in pixels."""
         lines, names = [""], mark_names()
         for kind in self.cells:
             text = f"{SYMBOLS[kind]}\u00a0{names[kind]}"
@@ -73,8 +75,10 @@ class GoldMarks:
 
 
 def gold_marks(cells: Grid, words: Words, gold: GoldLinks) -> GoldMarks:
-    """Return the marks of `gold` on `cells`, a grid of the words or the pieces of `words`, whose alignment is what the
-    links of the model are drawn by: a cross stands where they are not even possible."""
+    """Return the marks of `gold` on the grid `cells`, by the words or pieces of `words`.
+
+    A cross marks a link of the alignment in `words` that is not even possible.
+    """
     errors = link_errors(words, gold)
     ends = (max(map(max, groups)) + 1 for groups in (words.target_groups, words.source_groups))
     rows, columns = (
@@ -99,18 +103,18 @@ def gold_marks(cells: Grid, words: Words, gold: GoldLinks) -> GoldMarks:
 
 
 def _drawn(kind: Kind, cells: tuple[Link, ...], size: float) -> list[Spec]:
-    """Return the marks of a kind: edge, line, and of a sure link its core."""
+    """Return the marks of a kind: edge, line, and for sure links a core."""
     rows, columns = map(list, zip(*cells, strict=True))
     places = {"type": "scatter", "mode": "markers", "x": columns, "y": rows, "hoverinfo": "skip", "showlegend": False}
     line = max(1.2, 0.14 * size)
-    # The line of an open shape is its colour: the edge is a wider one below it.
+    # The line of an open symbol is its colour; the edge is a wider symbol below it.
     layers: list[tuple[str, Spec]] = [
         (f"{kind} edge", {"size": size, "color": MARK_EDGE, "line": {"width": line + 2.5}}),
         (kind, {"size": size, "color": MARK, "line": {"width": line}}),
     ]
     shape = {"symbol": "x-thin-open" if kind == "false" else "circle-open"}
     drawn = [places | {"name": name, "marker": shape | marker} for name, marker in layers]
-    if kind == "sure":  # a core, which a light cell would not show if the ring were but filled
+    if kind == "sure":  # a separate core: on light cells a filled ring would be invisible
         core = {"symbol": "circle", "size": 0.44 * size, "color": MARK, "line": {"width": 1, "color": MARK_EDGE}}
         drawn.append(places | {"name": "sure core", "marker": core})
     return drawn

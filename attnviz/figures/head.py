@@ -1,4 +1,4 @@
-"""One look of a transformer's head: its scores, the weights they become, and the values these add up."""
+"""One step of a transformer's head: its scores, their softmax, and the weighted sum of values."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.wording.labels import subscript
 
 Seen = TransformerTrace | OpenHead
-"""A head, or a record that is seen by one: `open_head` says which."""
+"""A head, or a trace that selects one: see `open_head`."""
 
 
 def scores_template(seen: Seen, theme: ThemeName) -> Spec:
-    """Return the template of the scores: a signed bar for each source piece, the axis the same at every step."""
+    """Return the template of the scores: a signed bar for each source piece, with the same axis at every step."""
     opened, ink = open_head(seen), palette(theme)
     bars = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink)
     layout = source_layout(opened, ink)
@@ -43,7 +43,7 @@ def scores_template(seen: Seen, theme: ThemeName) -> Spec:
 
 
 def scores_values(seen: Seen, step: int) -> Values:
-    """Return what fills `scores_template` at 0-based `step`: s_ij of the opened head."""
+    """Return the values of `scores_template` at 0-based `step`: s_ij of the displayed head."""
     opened = open_head(seen)
     scores, best = opened.finite_scores[step], _strongest(opened, step)
     alt = gettext(
@@ -59,7 +59,7 @@ def scores_values(seen: Seen, step: int) -> Values:
 
 
 def weights_template(seen: Seen, theme: ThemeName) -> Spec:
-    """Return the template of the softmax: beside each score the weight it becomes, in [0, 1]."""
+    """Return the template of the softmax: each score and, beside it, its weight in [0, 1]."""
     opened, ink = open_head(seen), palette(theme)
     before = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink, opacity=PALE)
     after = piece_bars(opened, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
@@ -77,7 +77,7 @@ def weights_template(seen: Seen, theme: ThemeName) -> Spec:
 
 
 def weights_values(seen: Seen, step: int) -> Values:
-    """Return what fills `weights_template` at 0-based `step`: s_ij and alpha_ij of the opened head."""
+    """Return the values of `weights_template` at 0-based `step`: s_ij and alpha_ij of the displayed head."""
     opened = open_head(seen)
     scores, alpha, best = opened.finite_scores[step], opened.weights[step], _strongest(opened, step)
     alt = gettext(
@@ -93,12 +93,12 @@ def weights_values(seen: Seen, step: int) -> Values:
 
 
 def scores_table(seen: Seen, step: int) -> pd.DataFrame:
-    """Return s_ij of the opened head at 0-based `step`, one row for each source piece j (counted from 1)."""
+    """Return s_ij of the displayed head at 0-based `step`, one row for each source piece j (counted from 1)."""
     return head_table(seen, step)[[gettext("source piece"), gettext("score")]]
 
 
 def head_table(seen: Seen, step: int) -> pd.DataFrame:
-    """Return how the opened head's weights come about at 0-based `step`: s_ij, exp(s_ij - max_k s_ik), alpha_ij."""
+    """Return the softmax of the displayed head at 0-based `step`: s_ij, exp(s_ij - max_k s_ik), alpha_ij."""
     opened = open_head(seen)
     scores = opened.scores[step]
     return pd.DataFrame(
@@ -113,7 +113,7 @@ def head_table(seen: Seen, step: int) -> pd.DataFrame:
 
 
 def values_strips(seen: Seen, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw alpha_ij v_j of the opened head for the pieces of largest weight and, below them, their sum z_i."""
+    """Draw alpha_ij v_j of the displayed head for the pieces of largest weight and, below them, their sum z_i."""
     names, rows = _terms(seen, step)
     units = rows.shape[1]
     alt = gettext(
@@ -130,7 +130,7 @@ def values_table(seen: Seen, step: int) -> pd.DataFrame:
 
 
 def values_frame(seen: Seen, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
-    """Return the picture of the sum of values that grows, without its numbers: see `growth_frame`."""
+    """Return the figure of the growing sum of values, without its numbers: see `growth_frame`."""
     opened = open_head(seen)
     units = opened.values.shape[1]
     alt = gettext(

@@ -1,4 +1,4 @@
-"""All heads of a transformer as small heatmaps: three kinds of attention, a row a layer, a column a head."""
+"""All heads of a transformer as small heatmaps: three kinds of attention, a row per layer, a column per head."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import kind_name
 
 Rates = Mapping[tuple[int, int], float]
-"""Alignment error rates of the heads of the cross-attention, by 0-based layer and head."""
+"""Alignment error rates of the cross-attention heads, by 0-based layer and head."""
 _ROW, _GAP, _NAME = 120, 0.012, 34
 
 
 def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw every head's weights, rows asking and columns asked, shaded by their roots, with its number and, where it is
-    known, its alignment error rate."""
+    """Draw the weights of every head, queries down and keys across, with its number and its alignment error rate.
+
+    Brightness is the square root of the weight. Only known rates are displayed.
+    """
     ink, kinds = palette(theme), get_args(Kind)
     layers, heads = trace.cross_weights.shape[:2]
     layout = base_layout(ink) | {
@@ -50,8 +52,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
 
 
 def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
-    """Return a row for each head: how far it looks apart, in bits, its largest weight on the average, and its alignment
-    error rate where it is known."""
+    """Return a row for each head: mean entropy in bits, mean largest weight, and alignment error rate where known."""
     rows = [
         {
             gettext("attention"): kind_name(kind),

@@ -1,4 +1,4 @@
-"""The alignment heatmap: the paper's Fig. 3, source on top, target down the side."""
+"""The alignment heatmap as in the paper's Fig. 3: source on top, target at the side."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from attnviz.wording.numbers import decimal, signed, significant
 from attnviz.wording.weights import merged
 
 MOST_TEXTS = 10_000
-"""Cells that get a hover text each."""
+"""Number of cells up to which each has a hover text."""
 
 
 def heatmap(
@@ -47,15 +47,15 @@ def heatmap(
 ) -> go.Figure:
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
-    The `face` "after" draws the `posterior` (Ty, Tx) in its place, as `analysis.posterior` returns it, and "difference"
-    what it has more (blue) or less (red), within [-1, 1], to which `colours` means nothing; the hover text of both has
-    both numbers.
-    `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
-    frames the row it belongs to. `margins` adds, below, how much each column was looked at in all, sum_i alpha_ij, and,
-    on the right, the entropy H_i of each row in bits, both of what is shown (`Grid`). `layout.meta` is told at `_meta`.
-    `weights`, (Ty, Tx), stand in the alignment's place: those of one head of a transformer, say. `gold`, links that
-    people drew, are marked, and so are the links of what is shown, after the word where both are, that they did not
-    draw (`figures.gold`). Raise ValueError on an unknown choice, AttnvizError for a face whose posterior is not given.
+    The `face` "after" draws the `posterior` (Ty, Tx) of `analysis.posterior` instead, and "difference" posterior minus
+    alpha, blue for more and red for less, in [-1, 1], for which `colours` has no effect; hover texts have both numbers.
+
+    `root` colours by the square root, which makes small weights visible; hover texts keep the exact alpha. `step`
+    (0-based) frames its row. `margins` adds the sum of each column, sum_i alpha_ij, below, and the entropy H_i of each
+    row in bits on the right, both of the displayed values (`Grid`). `layout.meta` is described at `_meta`. `weights`,
+    (Ty, Tx), replace the alignment, such as those of one head of a transformer. `gold` links are marked, and so are
+    false links of the displayed values, or of the posterior for the difference (`figures.gold`). Raise ValueError for
+    an unknown choice, AttnvizError for a face without its posterior.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
     marks = gold_marks(cells, _linked(trace, face, posterior, weights), gold) if gold else None
@@ -80,13 +80,13 @@ def heatmap(
 
 
 def _linked(trace: Looks, face: Face, posterior: NDArray[np.float64] | None, weights: FloatArray | None) -> Words:
-    """Return the words with the shares between them that they are linked by."""
+    """Return the words with the values between them from which links are taken."""
     words, shares = trace.words(), weights if face == "before" else posterior
     return words if shares is None else replace(words, alignment=words.merged(shares))
 
 
 def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: GoldMarks | None) -> Spec:
-    """Return the cells. Of the difference it is the scale that has the root, not the numbers."""
+    """Return the cells; for the difference the square root is in the scale, not in the numbers."""
     signs, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
     colouring = (ink.signed_root if root else ink.signed) if signs else scale(colours)
@@ -103,12 +103,12 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: GoldM
 
 
 def _meta(trace: Looks, cells: Grid, sizes: Cells, alt: str) -> Spec:
-    """Return what those need to know who show the figure: its text alternative (`alt`), the width below which it should
-    scroll (`narrowest`) and the one above which its cells would be too wide to pass for squares (`widest`).
+    """Return what code that displays the figure needs.
 
-    And for those who listen to clicks or move the frames themselves: the first step of each row (`steps`), the row of
-    each step or None (`rows`), likewise the first source piece of each column and the column of each source piece
-    (`sources`, `columns`), and the colours of the frames of a row and a cell (`frame`, `mark`).
+    These are the text alternative (`alt`), the width below which the figure should scroll (`narrowest`), and the width
+    above which its cells are too wide (`widest`). For clicks and frames: the first step of each row (`steps`), the row
+    of each step or None (`rows`), the same for source pieces and columns (`sources`, `columns`), and the colours of the
+    frames of a row and a cell (`frame`, `mark`).
     """
     return {
         "alt": alt,
@@ -124,8 +124,10 @@ def _meta(trace: Looks, cells: Grid, sizes: Cells, alt: str) -> Spec:
 
 
 def _hover(cells: Grid, root: bool, notes: Mapping[tuple[int, int], str]) -> Spec:
-    """Return the hover text: both words, the exact alpha, and what is noted of the cell (row, column); in a very large
-    grid the number alone."""
+    """Return the hover texts: both words, the exact alpha, and the note on the cell (row, column).
+
+    In a very large grid, only the number.
+    """
     if cells.alpha.size > MOST_TEXTS:
         root = root and cells.face != "difference"
         return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
@@ -144,7 +146,7 @@ def _hover(cells: Grid, root: bool, notes: Mapping[tuple[int, int], str]) -> Spe
 
 
 def _told(cells: Grid) -> list[list[str]]:
-    """Return the numbers of each cell in words: alpha, and where another face is shown both, and what that changed."""
+    """Return the numbers of each cell in words: alpha, and for other faces also the posterior and the difference."""
     if cells.face == "before":
         return [[f"α = {decimal(alpha, 4)}" for alpha in row] for row in cells.alpha.tolist()]
     names = face_names()
@@ -159,7 +161,7 @@ def _told(cells: Grid) -> list[list[str]]:
 
 
 def cells_layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
-    """Return the layout of a heatmap of these cells, `meta` left out."""
+    """Return the layout of a heatmap of these cells, without `meta`."""
     rows, columns = cells.alpha.shape
     across, down = label_stride(columns), label_stride(rows)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
@@ -191,7 +193,7 @@ def cells_layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
 def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
     face = cells.face
     if face == "difference":
-        # Its numbers are coloured by their root, not their places on the bar.
+        # The square root is in the colours, not in the positions on the bar.
         places = np.linspace(*cells.range, 5).tolist()
         names = [format_number(t, "+.2g") if t else "0" for t in places[:-1]]
         names.append(f"{SYMBOLS[face]} = {significant(places[-1])}")

@@ -1,4 +1,4 @@
-"""The alignment heatmap without colours: its numbers as a table, and a sentence for those who do not see it."""
+"""Table and text alternative of the alignment heatmap."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ def heatmap_alt(
     weights: FloatArray | None = None,
     gold: GoldLinks | None = None,
 ) -> str:
-    """Return a sentence for those who do not see the heatmap: its size and where each row is brightest, or for the
-    difference bluest; with `gold`, another that links are marked. Choices as those of `heatmap`."""
+    """Return the text alternative: size, and the strongest cell of each row, or of the difference the largest gains.
+
+    With `gold`, it mentions marked links. Other arguments as for `heatmap`.
+    """
     cells = grid(trace, by, end, face, posterior, weights)
     links = [
         gettext(
@@ -71,8 +73,8 @@ def heatmap_table(
 ) -> pd.DataFrame:
     """Return the numbers of the heatmap as a table: target down, source across, each name preceded by its number.
 
-    `margins` adds a last column, the entropy of each row in bits, and a last row, how much each column was looked at,
-    both of the `face` shown. `weights`, (Ty, Tx), stand in the alignment's place. Raise as `heatmap` does.
+    `margins` adds a last column, the entropy of each row in bits, and a last row, the sum of each column, both of the
+    displayed `face`. `weights`, (Ty, Tx), replace the alignment. Raise as `heatmap` does.
     """
     cells = grid(trace, by, end, face, posterior, weights)
     table = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""The pictures of a step for somebody who knows no formula: bars without their scale, and shares in per cent."""
+"""Figures of a step without formulas: bars without a scale, and percentages."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from attnviz.wording.numbers import percent
 
 
 def fit_template(trace: Recurrent, theme: ThemeName) -> Spec:
-    """Return the template of bars as long as the energies, which are not told: only how they compare."""
+    """Return the template of bars in proportion to the energies, without numbers."""
     return without_scale(energy_template(trace, theme))
 
 
 def without_scale(spec: Spec) -> Spec:
-    """Return the template of bars whose numbers are not told."""
+    """Return a template of bars without its numbers."""
     (bars, *_), layout = spec["data"], spec["layout"]
     layout["xaxis"] |= {
         "showticklabels": False,
@@ -59,7 +59,7 @@ def fit_alt(trace: Looks, step: int) -> str:
 
 
 def look_template(trace: Looks, theme: ThemeName, *, pulled: bool = True) -> Spec:
-    """Return the template of the weights as shares of one look; their bars can be `pulled`."""
+    """Return the template of the weights as percentages; bars may be draggable (`pulled`)."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
@@ -85,13 +85,13 @@ def look_values(trace: Looks, step: int) -> Values:
     )
     values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
     if len(alpha) <= MOST_ROWS:
-        # Nothing where there is next to nothing to see.
+        # No number for a bar that is too short to see.
         values["number_text"] = [f" {percent(share, short=True)}" if share >= 0.005 else "" for share in alpha.tolist()]
     return values
 
 
-def kept_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  one for all
-    """Return the template of one bar: how much of the state a step keeps, and how much of it is new."""
+def kept_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
+    """Return the template of one bar: how much of the state a step keeps, and how much is new."""
     ink = palette(theme)
     bar = {
         "type": "bar",

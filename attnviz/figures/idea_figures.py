@@ -1,4 +1,4 @@
-"""The pictures of a step for somebody who knows no formula, by name: those that stand for others, and their own."""
+"""Registry of the figures without formulas: by the name of the figure that each replaces, and others."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ IDEA_FIGURES: Mapping[str, Picture] = {
     "softmax": _picture(look_template, look_values),
     "state": _picture(kept_template, kept_values),
 }
-"""Of a recurrent translator, by the names of those that they stand for."""
+"""Figures of recurrent translators, by the names of those that they replace."""
 HEAD_IDEA_FIGURES: Mapping[str, Picture] = {
     "scores": _picture(head_fit_template, head_fit_values),
     "weights": _picture(head_look_template, head_look_values),
     "looks": _picture(looks_template, looks_values),
     "stream": _picture(added_template, added_values),
 }
-"""Of a transformer."""
+"""Figures of transformers, by the names of those that they replace."""

@@ -1,4 +1,4 @@
-"""Decomposable attention drawn: what a piece is compared with, and the bag of vectors that a sentence is."""
+"""Figures of decomposable attention: comparisons of a piece, and a sentence as a bag of vectors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROW = 17
 
 
 def attend_figure(looks: PairLooks, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw where one sentence looks in the other; English is green and French violet, whoever asks."""
+    """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
     figure = heatmap(looks, theme=theme)
     if looks.asking == "source":
         ink = palette(theme)
@@ -33,8 +33,7 @@ def attend_figure(looks: PairLooks, *, theme: ThemeName = "light") -> go.Figure:
 
 
 def compared_template(judgement: Judgement, theme: ThemeName) -> Spec:
-    """Return the template of a target piece's comparison: strips of what it is, what it sees of the source, and what
-    comes of holding one against the other."""
+    """Return the template of a target piece's comparison: its vector, its weighted sum, and their comparison."""
     ink, units = palette(theme), judgement.target_projected.shape[1]
     strips = _strips(Slot("rows"), [0, 1, 2], _limit(judgement.target_projected), ink)
     layout = _layout(ink, 44 + 34 * 3 + 8, 148) | {
@@ -46,7 +45,7 @@ def compared_template(judgement: Judgement, theme: ThemeName) -> Spec:
 
 
 def compared_values(judgement: Judgement, step: int) -> Values:
-    """Return what fills `compared_template` for 0-based target piece `step`."""
+    """Return the values of `compared_template` for 0-based target piece `step`."""
     rows = np.stack(
         [judgement.target_projected[step], judgement.target_aligned[step], judgement.target_comparisons[step]]
     )
@@ -80,7 +79,7 @@ def compared_table(judgement: Judgement, step: int) -> pd.DataFrame:
 
 
 def compared_sentence(judgement: Judgement, step: int) -> str:
-    """Return where 0-based target piece `step` looked, and what its comparison weighs in the sum."""
+    """Return where 0-based target piece `step` attends, and the length of its comparison."""
     looks = PairLooks(judgement)
     best = weight_order(looks, step)[0]
     lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
@@ -96,14 +95,16 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
 
 
 def bag_figure(one: Judgement, other: Judgement | None = None, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the comparisons of all English pieces with their sum, alone, or before and after two words changed places:
-    the same strips in another order."""
+    """Draw the comparisons of all English pieces with their sum, for one judgement or before and after a swap of words.
+
+    A swap shows the same strips in another order.
+    """
     ink, limit = palette(theme), _limit(one.source_comparisons)
     bags, units = [_bag(each) for each in (one, other) if each], one.source_comparisons.shape[1]
     data, axes = [], {}
     for k, (names, rows) in enumerate(bags):
         mark = "" if k == 0 else "2"
-        # One sum and its bag: a gap parts them, as a rule would on paper.
+        # A gap separates the sum from its terms, like the line under a sum on paper.
         places = [*range(len(names) - 1), len(names) - 0.4]
         data.append(_strips(rows, places, limit, ink) | {"xaxis": f"x{mark}", "yaxis": f"y{mark}"})
         axes[f"xaxis{mark}"] = _units(ink, units) | {"anchor": f"y{mark}"}
@@ -139,7 +140,7 @@ def _bag_alt(count: int, units: int, *, swapped: bool) -> str:
 
 
 def bag_table(one: Judgement, other: Judgement | None = None) -> pd.DataFrame:
-    """Return the lengths of the strips of `bag_figure`, and their first three units, a row for each piece."""
+    """Return the lengths of the strips of `bag_figure` and their first three units, a row for each piece."""
     frames = []
     for title, judgement in ((gettext("as it stands"), one), (gettext("two words swapped"), other)):
         if judgement is None:
@@ -156,13 +157,13 @@ def bag_table(one: Judgement, other: Judgement | None = None) -> pd.DataFrame:
 
 
 def aggregated_table(judgement: Judgement) -> pd.DataFrame:
-    """Return v_1, v_2 and h, what the verdict is made of, a row for each unit (counted from 1)."""
+    """Return v_1, v_2 and h, the inputs of the verdict, a row for each unit (counted from 1)."""
     unit = pd.RangeIndex(1, len(judgement.hidden) + 1, name=gettext("unit"))
     return pd.DataFrame({"v₁": judgement.source_sum, "v₂": judgement.target_sum, "h": judgement.hidden}, index=unit)
 
 
 def verdict_table(judgement: Judgement) -> pd.DataFrame:
-    """Return the scores o and the probabilities p, a row for each verdict."""
+    """Return the logits o and the probabilities p, a row for each class."""
     verdicts = pd.Index([gettext("no translation"), gettext("translation")], name=gettext("verdict"))
     return pd.DataFrame({"o": judgement.logits, "p": judgement.probabilities}, index=verdicts)
 

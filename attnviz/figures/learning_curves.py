@@ -1,4 +1,4 @@
-"""What was measured over the updates of a training: how good the model is, and what its attention has learnt when."""
+"""Curves over the updates of a training run: model quality, and measures of attention."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attnviz.wording.learning import QUALITY, SHAPES, SHARES, measure_names, run
 from attnviz.wording.numbers import decimal
 
 _LINE = 0.13
-"""Height of a line of a label, as a share of a panel's."""
+"""Height of a line of a label, as a share of a panel's height."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "7px,2px")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 
@@ -27,11 +27,11 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 def quality_figure(
     runs: Sequence[Snapshots], moments: Sequence[int], *, update: int | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw loss, BLEU and AER of `runs` over the updates, one below the other, those that were measured; runs differ in
-    dash and symbol, not in colour alone.
+    """Draw loss, BLEU and AER of `runs` over the updates, one below the other, where measured.
 
-    `moments` are the updates that a mark stands at, one at a time: `layout.meta.spans` has its edges at each. `update`
-    draws the mark. `layout.meta` also has `alt` and `narrowest`.
+    Runs differ in dash and symbol, not only in colour. `moments` are the updates that may be marked:
+    `layout.meta.spans` has the edges of the mark at each. `update` is marked. `layout.meta` also has `alt` and
+    `narrowest`.
     """
     names, ink = measure_names(), palette(theme)
     panels = [name for name in QUALITY if any(_has(run, name) for run in runs)]
@@ -53,12 +53,12 @@ def learnt_figure(
     update: int | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Draw what the attention of `run` has learnt over the updates: above, the mean weight on drawn links of each
-    class, below, how far rows lie along the diagonal and how often exchanged neighbours are the right way round, all
-    from 0; dotted, what a look everywhere alike would have, and how far along the diagonal the drawn links lie.
+    """Draw the measures of the attention of `run` over the updates.
 
-    Weights have the scale that those of the runs `beside` need too, which stand beside it. `moments`, `update` and
-    `layout.meta` are as in `quality_figure`. Raise ValueError where nothing of it was measured.
+    Above is the mean weight on gold links of each class; below are diagonality and the share of exchanged neighbours in
+    the right order, all from 0. Dotted lines are baselines: uniform attention above, the gold links' diagonality below.
+    The scale of the weights also fits the runs `beside` it. `moments`, `update` and `layout.meta` are as in
+    `quality_figure`. Raise ValueError where none of this was measured.
     """
     ink, panels = palette(theme), {"shares": SHARES, "shapes": SHAPES}
     shown = {panel: [name for name in names if name in run.curves] for panel, names in panels.items()}
@@ -76,7 +76,7 @@ def learnt_figure(
 
 
 def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
-    """Return all that was measured at the moments of `runs`, a row for each run and moment."""
+    """Return all measurements at the moments of `runs`, a row for each run and moment."""
     names, frames = measure_names(), []
     for run in runs:
         measured = {names.get(name, name): dict(curve) for name, curve in run.curves.items()}
@@ -93,7 +93,7 @@ def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
 
 
 def levels_table(run: Snapshots) -> pd.DataFrame:
-    """Return what each measure of `run` would be for looks that nobody has to learn, and for the drawn links."""
+    """Return the baselines of each measure of `run`: untrained attention, and gold links."""
     names = measure_names()
     columns = {
         "alike": gettext("everywhere alike"),
@@ -116,7 +116,7 @@ def _unit(name: str) -> str:
 
 
 def _run_lines(run: Snapshots, number: int, name: str, place: int, *, alone: bool, ink: Palette) -> list[Spec]:
-    """Return the line of a run in a panel, and of its loss a fine one in training."""
+    """Return the line of a run in a panel, and a thin line of its training loss."""
     colour, title = (ink.ink, ink.plus, ink.minus, ink.quiet)[number % 4], run_name(run, alone)
     lines = []
     if name == "loss" and "training" in run.curves:
@@ -143,7 +143,7 @@ def _run_lines(run: Snapshots, number: int, name: str, place: int, *, alone: boo
 
 
 def _top(runs: Sequence[Snapshots]) -> float:
-    """Return where the scale of the weights of `runs` ends."""
+    """Return the end of the scale of the weights of `runs`."""
     largest = max(value for run in runs for name in SHARES for _, value in run.curves.get(name, ((0, 0.0),)))
     return next(top for top in (0.25, 0.5, 0.75, 1.0) if top >= largest or top == 1)
 
@@ -151,8 +151,7 @@ def _top(runs: Sequence[Snapshots]) -> float:
 def _named_lines(
     run: Snapshots, names: Sequence[str], level: tuple[str, Curve] | None, place: int, top: float, ink: Palette
 ) -> list[Spec]:
-    """Return a line for each measure, and a dotted one for the `level` they are held against, each with its name at its
-    end."""
+    """Return a line for each measure, and a dotted one for the baseline `level`, each with its name at its end."""
     titles = measure_names()
     colours = (ink.quiet, ink.ink, ink.plus, ink.minus, ink.bar) if place == 0 else (ink.ink, ink.plus)
     lines = [
@@ -195,26 +194,28 @@ def _named_lines(
 
 
 def _wrapped(name: str, longest: int = 24) -> str:
-    """Return a long name on two lines, both behind a blank."""
+    """Return a long name on two lines, both after a space."""
     cut = name.rfind(" ", 0, longest)
     return name if len(name) <= longest or cut < 0 else f"{name[:cut]}<br> {name[cut + 1 :]}"
 
 
 def _kept_apart(values: Sequence[float], top: float) -> list[float]:
-    """Return places for labels beside these values, in [0, top], a line apart, in the same order."""
+    """Return positions for labels near these values, in [0, top], at least a line apart, in the same order."""
     order = np.argsort(values, kind="stable")
     places = np.array(values, dtype=float)
     for below, above in itertools.pairwise(order):
         places[above] = max(places[above], places[below] + _LINE * top)
-    # As far above their lines as below, and within the panel.
+    # Centre the labels on their lines, within the panel.
     places -= (places - np.array(values)).mean()
     places -= max(0.0, places.max() - top) + min(0.0, places.min())
     return [float(place) for place in places]
 
 
 def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
-    """Return the name and the line of what a panel is held against, over all updates of `run`: the mean level of a look
-    everywhere alike, or how far along the diagonal the drawn links lie; None where it was not measured."""
+    """Return name and line of a panel's baseline over all updates of `run`; None where not measured.
+
+    It is the mean level of uniform attention, or the gold links' diagonality.
+    """
     shares = panel == "shares"
     kind, title = ("alike", gettext("everywhere alike")) if shares else ("links", gettext("the drawn links"))
     levels = [run.levels.get(name, {}) for name in (SHARES if shares else ("diagonal",))]

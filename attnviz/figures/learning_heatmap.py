@@ -1,5 +1,4 @@
-"""Where a model looks in one sentence at moments of its training: one heatmap whose cells change from moment to
-moment."""
+"""Attention in one sentence at moments of training: one heatmap whose cells change."""
 
 from __future__ import annotations
 
@@ -23,11 +22,11 @@ from attnviz.wording.weights import size_told
 
 _TICKS = (0.25, 0.5, 1)
 ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
-"""Black 0, white 1, a grey as light as the root of the weight: a row that looks everywhere alike is grey, not black."""
+"""Grey scale from black 0 to white 1 by the square root of the weight, so that uniform rows are grey, not black."""
 
 
 def learning_cells(run: Snapshots, sentence: int, moment: int) -> Grid:
-    """Return the rows and columns of `sentence` at `moment`, word by word."""
+    """Return the rows and columns of `sentence` at `moment`, by words."""
     pieces = run.alignments[sentence][moment]
     words = run.sentences[sentence].words(pieces)
     bits = entropy(pieces)
@@ -46,7 +45,7 @@ def learning_cells(run: Snapshots, sentence: int, moment: int) -> Grid:
 
 
 def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light") -> Spec:
-    """Return `data` and `layout` of the heatmap of `sentence`, with a Slot for what differs from moment to moment."""
+    """Return `data` and `layout` of the heatmap of `sentence`, with a Slot for what differs between moments."""
     cells, ink = learning_cells(run, sentence, 0), palette(theme)
     sizes = cell_sizes(cells)
     rows, columns = ([literal(shorten(name, 40)) for name in names] for names in (cells.target, cells.source))
@@ -67,7 +66,7 @@ def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light")
 
 
 def learning_values(run: Snapshots, sentence: int, moment: int) -> Values:
-    """Return what fills the template at a moment: alpha, (target words, source words), and the text alternative."""
+    """Return the values of the template at a moment: alpha, (target words, source words), and the text alternative."""
     cells = learning_cells(run, sentence, moment)
     strongest = [
         gettext(
@@ -89,8 +88,10 @@ def learning_values(run: Snapshots, sentence: int, moment: int) -> Values:
 
 
 def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw alpha_ij of `sentence` at `moment`, both 0-based: a row for each target word, a column for each source word,
-    in the decoder led through the sentence's fixed translation."""
+    """Draw alpha_ij of `sentence` at `moment`, both 0-based: a row for each target word, a column for each source word.
+
+    The decoder is forced to write the sentence's fixed translation.
+    """
     return filled(learning_template(run, sentence, theme), learning_values(run, sentence, moment))
 
 

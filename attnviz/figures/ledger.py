@@ -1,4 +1,4 @@
-"""The logit ledger as a figure: a sum drawn as a waterfall, each source piece's attention beside what it added."""
+"""Logit attribution as a waterfall, with the attention of each source piece beside its contribution."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
 
 SOURCES = 12
-"""Source pieces of a ledger with a bar of their own, the largest entries; the rest are one bar."""
+"""Number of source pieces with a bar of their own, those with the largest contributions; the others share one."""
 
 _LABEL = 15
-"""Characters of a row's label: the same room at every step, so that the bars begin at one place."""
+"""Characters of a row's label, the same at every step, so that the bars begin at one position."""
 
 
 def ledger_table(trace: Trace | Seq2SeqTrace, account: Ledger) -> pd.DataFrame:
-    """Return the entries of a ledger, all of them, with alpha_ij beside those of source pieces; they add up to the last
-    row. alpha is missing where an entry has none."""
+    """Return all contributions, with alpha_ij for source pieces; they add up to the last row.
+
+    alpha is missing in other rows.
+    """
     through = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
     pieces = [piece_name(piece) for piece in trace.source_pieces]
     entries = [gettext("bias"), through, gettext("previous word"), *pieces, gettext("logit")]
@@ -41,10 +43,12 @@ def ledger_table(trace: Trace | Seq2SeqTrace, account: Ledger) -> pd.DataFrame:
 
 
 def ledger_rows(accounts: Sequence[Ledger], chosen: int | None = None) -> tuple[int, ...]:
-    """Return the source pieces that have a row of their own, in sentence order: those of the largest entries in any of
-    the `accounts`, which can so be drawn with the same rows, and the `chosen` one in any case."""
+    """Return the source pieces with a row of their own, in sentence order: the largest contributions, and `chosen`.
+
+    They are the largest in any of the `accounts`, so that all can be drawn with the same rows.
+    """
     sizes = np.max([np.abs(account.source) for account in accounts], axis=0)
-    # A piece of no weight adds nothing: no bar for it.
+    # A piece without weight contributes nothing and gets no bar.
     named = min(SOURCES, max(int(np.count_nonzero(sizes)), 1))
     rows = np.argsort(-sizes, kind="stable")[:named].tolist()
     if chosen is not None and chosen not in rows:
@@ -117,31 +121,30 @@ def ledger_waterfall(
     rows: Sequence[int] | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`, or the logit.
+    """Draw a logit attribution, or the contrast with a foil, from the bias down to the sum.
 
-    `rows` are the source pieces with a row each, increasing, if not those of `ledger_rows`. They stand in sentence
-    order; on the left of each is its alpha_ij as a bar, so that much attention with little effect is seen for what it
-    is. Without attention one row is that of the whole sentence. For those who mark the source piece on show and listen
-    to clicks, `layout.meta` has the row of each piece, None where it shares one (`entries`), and the mark's colour
-    (`mark`).
+    `title` labels the sum. `rows` are the source pieces with a row each, rising; default are those of `ledger_rows`, in
+    sentence order. On the left of each is its alpha_ij as a bar, which shows attention without effect. Without
+    attention, one row is the whole sentence. For marks and clicks, `layout.meta` has the row of each piece, None where
+    it shares one (`entries`), and the mark's colour (`mark`).
     """
     return filled(ledger_template(trace, theme), ledger_values(trace, account, title, rows=rows, theme=theme))
 
 
 @dataclass(frozen=True)
 class _Sources:
-    """The rows of a ledger that are the source's."""
+    """The source's rows of a logit attribution."""
 
     names: list[str]
     values: list[float]
     alpha: list[float]
-    """None of them without attention."""
+    """Attention of each row; empty without attention."""
     entries: list[int | None] | None
-    """The row of the figure in which each source piece is, None where it shares one; None without attention."""
+    """Row of each source piece, None where it shares one; None without attention."""
 
 
 def _sources(trace: Trace | Seq2SeqTrace, account: Ledger, rows: Sequence[int] | None) -> _Sources:
-    """Return the rows of the source: a piece each and the rest as one; without attention the whole sentence's."""
+    """Return the rows of the source: one for each listed piece and one for the rest; without attention one row."""
     if not trace.attends:
         return _Sources([gettext("c, the sentence")], [float(account.source.sum())], [], None)
     order = np.array(ledger_rows([account]) if rows is None else rows)

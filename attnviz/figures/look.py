@@ -1,4 +1,4 @@
-"""Where one target token looked, as another program has it: a bar of its weight for each source piece."""
+"""Attention of one target token from another program: a bar for each source piece."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from attnviz.trace import Aligned
 
 
 def look_template(trace: Aligned, theme: ThemeName) -> Spec:
-    """Return the template of the weights: a bar in [0, 1] for each source piece, the axis the same at every step."""
+    """Return the template of the weights: a bar in [0, 1] for each source piece, with the same axis at every step."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α") | {"marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
@@ -32,7 +32,7 @@ def look_template(trace: Aligned, theme: ThemeName) -> Spec:
 
 
 def look_values(trace: Aligned, step: int) -> Values:
-    """Return what fills `look_template` at 0-based `step`: alpha_ij."""
+    """Return the values of `look_template` at 0-based `step`: alpha_ij."""
     alpha = trace.alignment[step]
     best = weight_order(trace, step)[0]
     alt = gettext(

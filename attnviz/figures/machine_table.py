@@ -1,4 +1,4 @@
-"""The numbers on the picture of the machine, as a table."""
+"""Table of the numbers in the architecture diagram."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from attnviz.wording.labels import subscript
 
 
 def machine_table(trace: Trace, step: int) -> pd.DataFrame:
-    """Return a row for each vector that is drawn at 0-based `step`: the annotations with their energies and weights,
-    then the context, both states and the readout; the last columns are the units that stand for it, in their order
-    (`drawn_units`).
+    """Return a row for each vector drawn at 0-based `step`.
 
-    Without attention there are neither energies nor weights.
+    These are the annotations with energies and weights, then context, both states and readout; the last columns are the
+    displayed units (`drawn_units`). Without attention there are no energies and weights.
     """
     units, here = drawn_units(trace), subscript(step + 1)
     symbols = [f"h{subscript(j + 1)}" for j in range(len(trace.source_pieces))]

@@ -1,4 +1,4 @@
-"""The margins of the heatmap: how much each column was looked at in all, and how widely each row looked."""
+"""Margins of the heatmap: column sums below, row entropies on the right."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
 
 SEAM = "#3b3935"
-"""Between cells: dark enough not to pass for weight, light enough to tell two black cells apart."""
+"""Colour between cells: too dark for a weight, light enough to separate two black cells."""
 
 _BELOW, _GAP, _SHARE = 44, 8, 0.87
-"""Of the margins: pixels of the bars below the heatmap, pixels between, the share of the width left to the heatmap."""
+"""Pixels of the bars below the heatmap and of the gap; share of the width that the heatmap keeps."""
 
 
 def seam(cells: Grid, ink: Palette) -> str:
-    """Return what stands between the cells; those of a difference are of the paper's colour where they are 0."""
+    """Return the colour between cells; in a difference, a line colour, since cells of 0 have the background's."""
     return ink.line if cells.face == "difference" else SEAM
 
 
 def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
-    """Return the bars of the margins: `y2` hangs below the columns, `x2` stands right of the rows."""
+    """Return the bars of the margins: on `y2` below the columns, on `x2` right of the rows."""
     sums = [
         _sum(cells.face, literal(shorten(name, 60)), amount)
         for name, amount in zip(cells.source, cells.covered.tolist(), strict=True)
@@ -62,7 +62,7 @@ def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
 
 
 def _sum(face: Face, name: str, amount: float) -> str:
-    """Return what the bar below a column says."""
+    """Return the hover text of the bar below a column."""
     if face == "difference":
         return gettext(
             "{name}: {amount} in all, after less before the word (Σ (α′ − α) over the rows)",
@@ -80,7 +80,7 @@ def _sum(face: Face, name: str, amount: float) -> str:
 
 
 def _spread(face: Face, name: str, bits: float, positions: int) -> str:
-    """Return what the bar beside a row says."""
+    """Return the hover text of the bar beside a row."""
     if face == "difference":
         return ngettext(
             "{name}: entropy {bits} bits, that of α′ less that of α",
@@ -114,8 +114,10 @@ def _spread(face: Face, name: str, bits: float, positions: int) -> str:
 
 
 def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
-    """Return range and labels of the axis of the sums, which points down, and of that of the entropies, both from 0;
-    where there are signs, to both sides of it, gains up."""
+    """Return range and labels of the axes of sums, downwards, and of entropies, both from 0.
+
+    In a difference they extend to both sides of 0, gains upwards.
+    """
     if cells.face != "difference":
         most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
         below = {
@@ -135,7 +137,7 @@ def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
 
 
 def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
-    """Move the heatmap of `layout` up and to the left, and put the axes of the margins' bars in the room this wins."""
+    """Shrink the heatmap of `layout`, and add the axes of the margins in the free space."""
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     bottom = (_BELOW + _GAP) / (inner + _BELOW + _GAP)
     layout["height"] += _BELOW + _GAP
@@ -164,7 +166,7 @@ def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
         | beside
     )
     layout["xaxis"]["anchor"], layout["bargap"] = "y", 0.25
-    # A background belongs to every panel of a figure; that between the cells must be the heatmap's alone.
+    # A plot background covers every panel; the colour between cells must cover the heatmap only.
     rows, columns = cells.alpha.shape
     colour = seam(cells, ink)
     ground = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, colour, 0) | {"fillcolor": colour, "layer": "below"}
@@ -172,7 +174,7 @@ def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
 
 
 def _colours(cells: Grid, amounts: NDArray[np.float64], colour: str, ink: Palette) -> str | list[str]:
-    """Return the colour of the bars, or of each where a difference has signs."""
+    """Return the colour of the bars, or one for each bar where a difference has signs."""
     if cells.face != "difference":
         return colour
     return [ink.plus if amount >= 0 else ink.minus for amount in amounts.tolist()]

@@ -55,7 +55,7 @@ def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
 
 
 def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> Values:
-    """Return the values of `maxout_strips`, whose `pairs` are (2l,)."""
+    """Return the values of `maxout_strips`; `pairs` are (2l,)."""
     winners = trace.readouts[step]
     limit = float(np.quantile(np.abs(winners), STRONGEST)) or 1.0
     name = f"t{subscript(step + 1)}"
@@ -80,16 +80,16 @@ def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -
 def maxout_strips(
     trace: Trace, step: int, pairs: NDArray[np.floating] | None, *, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw t~_i as pairs, (2l,) as `analysis.readout.pairs` gives them, and t_i, the larger of each; losers are pale.
+    """Draw t~_i as pairs, (2l,) from `analysis.readout.pairs`, and t_i, the larger of each; losers are pale.
 
-    Without `pairs`, for want of the weights, only t_i is drawn. Colours end at the 98th percentile of |t_i|.
+    Without `pairs`, which need the weights, only t_i is drawn. Colours saturate at the 98th percentile of |t_i|.
     """
     template = maxout_template(trace, theme, paired=pairs is not None)
     return filled(template, maxout_values(trace, step, pairs))
 
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:
-    """Return each of the `pairs` (2l,) of `maxout_strips`, where they are known, with the larger (counted from 1)."""
+    """Return each of the `pairs` (2l,) of `maxout_strips`, where known, with the larger one (counted from 1)."""
     columns = {} if pairs is None else {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
     index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name=gettext("pair"))
     return pd.DataFrame(columns | {gettext("larger"): trace.readouts[step]}, index=index)

@@ -1,7 +1,6 @@
-"""The energy microscope as a figure: one cell's energy, unit by unit, from its operands to the running sum.
+"""Energy decomposition as a figure: one energy, unit by unit, from its operands to the running sum.
 
-The page moves from cell to cell in the browser, where `ui/components/microscope` fills this figure with the numbers of
-another cell, trace by trace, by their names.
+In the browser `ui/components/microscope` fills this figure with the numbers of other cells, by the names of the traces.
 """
 
 from __future__ import annotations
@@ -19,30 +18,32 @@ from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, signed
 
 OPERANDS_WIDTH = 640
-"""Pixels from which there is room for the operands beside the running sum."""
+"""Width in pixels from which the operands fit beside the running sum."""
 
 UNITS = 12
-"""Units with a row of their own, those of the largest |contribution|; the rest are one row."""
+"""Number of units with a row of their own, those with the largest |contribution|; the others share one."""
 
 MARK = " ▮"
 """Follows the name of a saturated unit."""
 
 
 def hover_template(bounded: bool) -> str:
-    """Return what the pointer reads at a unit: its query, key, activation, score and contribution, in braces."""
+    """Return the hover text of a unit, with placeholders for query, key, activation, score and contribution."""
     if bounded:
         return gettext("unit {k}<br>tanh({q} + {u}) = {a}<br>× v = {v} gives {c}")
     return gettext("unit {k}<br>{q} × {u} = {c}")
 
 
 def head_hover(units: int) -> str:
-    """Return the same for a head of a transformer with so many `units`."""
+    """Return the hover text of a unit of a transformer's head with `units` units, with placeholders."""
     return gettext("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
 
 
 def microscope_table(units: Microscope) -> pd.DataFrame:
-    """Return the units of an energy, largest |contribution| first, with the running sum; the index is the unit's
-    number, from 1."""
+    """Return the units of an energy, largest |contribution| first, with the running sum.
+
+    The index is the unit's number, from 1.
+    """
     order = units.order
     contributions = units.contributions[order]
     return pd.DataFrame(
@@ -60,10 +61,10 @@ def microscope_table(units: Microscope) -> pd.DataFrame:
 
 
 def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeName = "light") -> go.Figure:
-    """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum below them.
+    """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum below.
 
-    With `operands`, which need OPERANDS_WIDTH pixels, each named unit shows from left to right its query (purple) and
-    key (green) with their sum as a diamond, the tanh of it, and v, and then its place in the running sum.
+    With `operands`, which need OPERANDS_WIDTH pixels, each named unit has from left to right its query (purple) and key
+    (green) with their sum as a diamond, the tanh of it, v, and its place in the running sum.
     """
     ink = palette(theme)
     top, rest = units.order[:UNITS], units.order[UNITS:]
@@ -85,7 +86,7 @@ def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeN
 
 
 def microscope_alt(units: Microscope) -> str:
-    """Return a sentence for those who do not see the figure."""
+    """Return the text alternative of the figure."""
     largest, flat = int(units.order[0]), int(saturated(units).sum())
     saturation = ""
     if units.bounded:
@@ -167,7 +168,7 @@ def _hover(units: Microscope, k: int) -> str:
 
 
 def _scaled(units: Microscope) -> bool:
-    """Return whether each product is divided by the root of their number."""
+    """Return whether each product is divided by the square root of their number."""
     return not units.bounded and bool(units.score[0] != 1)
 
 

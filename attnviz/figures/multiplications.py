@@ -1,4 +1,4 @@
-"""How many multiplications the energies of a sentence take, of two kinds of attention, as bars in parts."""
+"""Number of multiplications for a sentence's energies, as stacked bars for two kinds of attention."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.wording.numbers import thousands
 
 
 def work_figure(found: Mapping[str, Work], *, theme: ThemeName = "light") -> go.Figure:
-    """Draw a bar for each name, its multiplications in parts: keys, queries, pairs."""
+    """Draw a stacked bar for each name: multiplications for keys, queries and pairs."""
     ink, names = palette(theme), list(found)
     parts = _parts()
     colours = {"keys": ink.encoder, "queries": ink.decoder, "pairs": ink.bar}
@@ -61,7 +61,7 @@ def work_figure(found: Mapping[str, Work], *, theme: ThemeName = "light") -> go.
 
 
 def work_table(found: Mapping[str, Work]) -> pd.DataFrame:
-    """Return the numbers of `work_figure`, a row for each name, with the sum and the tanh beside."""
+    """Return the numbers of `work_figure`, a row for each name, with the sum and the number of tanh."""
     rows = [
         {label: getattr(one, part) for part, label in _parts().items()} | {gettext("sum"): one.total, "tanh": one.tanh}
         for one in found.values()

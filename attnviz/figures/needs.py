@@ -1,4 +1,4 @@
-"""What some pictures of a step need that its record alone may not have, and what is said where it is missing."""
+"""Requirements of figures beyond the trace itself, and messages for missing ones."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from attnviz.wording.seq2seq_stages import no_ledger
 
 @dataclass(frozen=True)
 class Need:
-    """Something without which there is no picture."""
+    """A requirement of a figure."""
 
     met: Callable[[Subject], bool]
     sentence: Callable[[Subject], str]
-    """Says what is missing and, where something can be done, what."""
+    """Returns what is missing and, if possible, what the user can do."""
 
 
 def _has_score_vector(subject: Subject) -> bool:
@@ -34,8 +34,10 @@ def _has_score_vector(subject: Subject) -> bool:
 def _told_of(
     transformer: Callable[[], str], imported: Callable[[], str] = lambda: _not_of_imports()
 ) -> Callable[[Subject], str]:
-    """Return what says why there is no such picture: of a transformer this sentence, of an imported translator another,
-    of attention alone its own."""
+    """Return a function that explains why a figure is missing, by kind of trace.
+
+    `transformer` is the sentence for transformers, `imported` for imported translators.
+    """
 
     def told(subject: Subject) -> str:
         if not subject.trace.translated:

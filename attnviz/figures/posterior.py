@@ -1,4 +1,4 @@
-"""Before and after the word at one decoder step: prior × likelihood → posterior, three bars for each source piece."""
+"""Posterior attention of one decoder step: prior × likelihood → posterior, three bars for each source piece."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from attnviz.trace import Trace
 from attnviz.wording.numbers import decimal, significant, small
 
 _COLUMNS = {"prior": (0.0, 0.26), "likelihood": (0.33, 0.63), "posterior": (0.71, 1.0)}
-"""Shares of the width."""
+"""Horizontal extents of the three columns, as shares of the width."""
 _ROOM = 1.5
-"""How far the axes go on beyond the longest bar, for the numbers at their ends."""
+"""Length of the axes relative to the longest bar, for the numbers at the ends."""
 _VISIBLE = 0.02
-"""Share from which the heatmap's reading has a mark."""
+"""Smallest posterior attention of the heatmap that has a mark."""
 
 
 def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
@@ -75,7 +75,7 @@ def posterior_values(trace: Trace, found: AfterWord, step: int) -> Values:
     """Return the values of `posterior_bars`."""
     rows = {name: getattr(found, name)[step] for name in (*_COLUMNS, "reading")}
     largest = _ceiling(float(rows["likelihood"].max()))
-    # A mark on every 0 would say nothing.
+    # Marks at 0 would carry no information.
     seen = np.where(rows["reading"] >= _VISIBLE, rows.pop("reading"), np.nan)
     values = rows | {
         "seen": seen,
@@ -88,24 +88,26 @@ def posterior_values(trace: Trace, found: AfterWord, step: int) -> Values:
             write = small if name == "likelihood" else decimal
             marked = np.isfinite(seen) if name == "posterior" else np.zeros(len(seen), bool)
             ends = np.where(marked, np.fmax(rows[name], seen), rows[name])
-            # Beyond the mark too.
+            # Place the number after the mark too.
             texts = [f"{'  ' * (1 + mark)}{write(value)} "[1:] for value, mark in zip(rows[name], marked, strict=True)]
             values |= number_values(ends, texts, of=f"{name}_number")
     return values | source_values(trace, step, _alt(trace, found, step))
 
 
 def posterior_bars(trace: Trace, found: AfterWord, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw alpha_ij of 0-based `step`, p(y_i | c = h_j) and, of both, p(j | y_i), each in [0, 1], on the same rows.
+    """Draw alpha_ij of 0-based `step`, p(y_i | c = h_j) and p(j | y_i), each in [0, 1], on the same rows.
 
-    Only the ratios of the likelihoods count: their axis ends at the step's largest. A diamond is what the heatmap
-    shows after the word, which asks the other steps too.
+    Only ratios of likelihoods matter: their axis ends at the step's largest. A diamond is the heatmap's posterior
+    attention, which normalises over steps too.
     """
     return filled(posterior_template(trace, theme), posterior_values(trace, found, step))
 
 
 def posterior_table(trace: Trace, found: AfterWord, step: int) -> pd.DataFrame:
-    """Return prior, likelihood, their product, posterior and the heatmap's reading of 0-based `step`, one row for each
-    source piece j (counted from 1)."""
+    """Return prior, likelihood, product, posterior and the heatmap's posterior of 0-based `step`.
+
+    There is one row for each source piece j (counted from 1).
+    """
     table = attention_table(trace, step).drop(columns=[gettext("energy")])
     return table.assign(
         **{
@@ -118,7 +120,7 @@ def posterior_table(trace: Trace, found: AfterWord, step: int) -> pd.DataFrame:
 
 
 def _ceiling(largest: float) -> float:
-    """Return the round number at which the axis of likelihoods ends, given the largest."""
+    """Return the round number at which the axis of likelihoods ends, for the largest."""
     if largest > 0.5:
         return 1.0
     unit = 10.0 ** np.floor(np.log10(max(largest, 1e-300)))

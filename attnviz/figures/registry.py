@@ -1,6 +1,6 @@
-"""The pictures of a decoder step, by name: what there is to show of a step, to save, and to hand out as a table.
+"""Registry of the figures of a decoder step, by name, with their tables and requirements.
 
-This is the one list of them: page, files, lecture and command line ask it what there is, and what a picture lacks.
+It is the only list of them: page, files, lecture and command line read it.
 """
 
 from __future__ import annotations
@@ -78,51 +78,50 @@ from attnviz.wording.ledger import ledger_title
 
 @dataclass(frozen=True)
 class StepFigure:
-    """A picture of a step, with its table."""
+    """A figure of a step, with its table."""
 
     title: Callable[[Subject], str]
-    """Its name in the language in use."""
+    """Title in the current language."""
     picture: Picture
     table: Callable[[Subject], pd.DataFrame]
-    """Returns the numbers in the picture."""
+    """Returns the numbers of the figure."""
     needs: tuple[Need, ...] = ()
     uses_weights: bool = False
-    """Whether the weights of the model make it possible, or more complete."""
+    """Whether the figure needs the model's weights, or is more complete with them."""
     summary: bool = False
-    """Whether it puts together what others show apart, or is drawn where it is asked for: among the pictures of a step
-    the page leaves it out."""
+    """Whether it combines other figures or is drawn on request only; the page leaves it out of a step's figures."""
     heading: Callable[[Subject], str] | None = None
-    """What it shows in a line of a file of its own, where that is not its title."""
+    """Title in a file, if different from `title`."""
 
     def lacking(self, subject: Subject) -> str:
-        """Return why there is no such picture of `subject`, in a sentence; nothing where there is one."""
+        """Return why there is no such figure of `subject`; empty where there is one."""
         return next((need.sentence(subject) for need in self.needs if not need.met(subject)), "")
 
     def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
-        """Return the picture, with `alt` and `narrowest` in its `layout.meta`."""
+        """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
         return self.picture.draw(subject, theme=theme)
 
     def headline(self, subject: Subject) -> str:
-        """Return what the picture is and of which step, for a file of its own."""
+        """Return the title of the figure and its step, for a file."""
         if self.heading is not None:
             return self.heading(subject)
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
 def _of_step(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> Picture:
-    """Return as a picture what needs nothing but the record and its step."""
+    """Return a picture that depends on the trace and the step only."""
     return Picture(
         lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
     )
 
 
 def _anew(draw: Callable[..., go.Figure]) -> Picture:
-    """Return what is drawn anew at each step, from the trace alone."""
+    """Return a picture that is drawn anew at each step, from the trace only."""
     return whole(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
 
 
 def _of_head(subject: Subject) -> Microscope:
-    """Return the units of the score that the opened head gives the examined piece."""
+    """Return the units of the displayed head's score for the examined piece."""
     return head_microscope(open_head(subject.trace), subject.step, subject.examined)
 
 
@@ -167,8 +166,7 @@ def _microscope_heading(subject: Subject) -> str:
 
 
 def rows_of(subject: Subject) -> tuple[int, ...]:
-    """Return the source pieces with a row of their own, in the ledger as in the contrast; the examined one is among
-    them."""
+    """Return the source pieces with a row of their own in logit attribution and contrast, the examined one included."""
     both = [subject.ledger] if subject.against is None else [subject.ledger, subject.contrast]
     return ledger_rows(both, subject.examined)
 
@@ -289,18 +287,20 @@ STEP_FIGURES: dict[str, StepFigure] = {
         (RNNSEARCH, CHANGED),
     ),
 }
-"""Every picture of a step, in the order of the equations, those of a recurrent translator before those of a
-transformer's head, then what lies inside an energy and a logit; the keys are part of file names and of the command
-line."""
+"""Every figure of a step, by name, in the order of the equations.
+
+Those of recurrent translators come before those of a transformer's head, then those inside an energy and a logit. The
+names are used in file names and on the command line.
+"""
 
 
 def step_figures(subject: Subject) -> dict[str, StepFigure]:
-    """Return the pictures that there are of `subject`."""
+    """Return the available figures of `subject`."""
     return {name: figure for name, figure in STEP_FIGURES.items() if not figure.lacking(subject)}
 
 
 def step_figure(subject: Subject, name: str) -> StepFigure:
-    """Return the picture `name` of `subject`; raise AttnvizError where there is none of that name, or no such of it."""
+    """Return the figure `name` of `subject`; raise AttnvizError where the name is unknown or it is not available."""
     if name not in STEP_FIGURES:
         offered = ", ".join(step_figures(subject))
         raise AttnvizError(f"There is no picture {name!r} of this translation's steps. There are {offered}.")

@@ -1,4 +1,4 @@
-"""How good the translations of a sentence are as it grows clause by clause, a line a model."""
+"""Translation quality of a sentence as it grows clause by clause, a line for each model."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from attnviz.wording.why import growth_sentence, short_name
 
 
 def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
-    """Draw chrF2 of each model's translation against that of the judge, from 0 to 100, by the number of words.
+    """Draw chrF2 of each model's translation against the reference model's, from 0 to 100, by number of words.
 
-    0-based `step` is the beginning that is marked. `layout.meta` has `alt`, `narrowest`, the 0-based numbers of the
-    beginnings (`steps`), on which a click may be heard, and the ends of the band that marks each (`spans`, `mark`).
+    0-based `step` is the marked beginning. `layout.meta` has `alt`, `narrowest`, the 0-based numbers of the beginnings
+    (`steps`), which are clickable, and the edges and colour of the mark at each (`spans`, `mark`).
     """
     ink, words = palette(theme), found.words
     traces = [
@@ -95,7 +95,7 @@ def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: The
 
 
 def sentence_growth_table(found: Growth) -> pd.DataFrame:
-    """Return what each model made of each beginning, a row for each (counted from 1)."""
+    """Return each model's translation of each beginning, a row for each (counted from 1)."""
     frame: dict[str, object] = {
         gettext("words"): list(found.words),
         gettext("clause"): list(found.clauses),

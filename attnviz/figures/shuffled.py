@@ -1,5 +1,4 @@
-"""The picture of Jain & Wallace (2019): how much a step's output changes when its weights are shuffled, against the
-largest of them, a point per step."""
+"""Effect of shuffled attention on the output against the largest weight, a point per step (Jain & Wallace 2019)."""
 
 from __future__ import annotations
 
@@ -25,12 +24,11 @@ _LETTER, _LINE = 6.5, 15
 
 
 def shuffled_figure(trace: Trace, found: Shuffled, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
-    """Draw a point for each step: max_j alpha_ij across, the median change of its output up, both from 0 to 1.
+    """Draw a point for each step: max_j alpha_ij on x, the median change of its output on y, both from 0 to 1.
 
-    A point is filled where most shufflings write the same piece, and hollow where they do not; those for which there is
-    room are named. `step` (0-based) is ringed. For those who listen to clicks, the points' `customdata` begins with the
-    0-based step; `layout.meta` has `alt`, `narrowest`, `frame`, and of each step its number (`steps`) and its place
-    (`points`).
+    A point is filled where most permutations write the same piece, and hollow otherwise; points are labelled where
+    there is room. `step` (0-based) is ringed. For clicks, the points' `customdata` begins with the 0-based step;
+    `layout.meta` has `alt`, `narrowest`, `frame`, and for each step its number (`steps`) and its position (`points`).
     """
     ink, kept = palette(theme), found.kept > 0.5
     names = [shorten(piece_name(piece), 14) for piece in trace.target_pieces]
@@ -98,7 +96,7 @@ def shuffled_figure(trace: Trace, found: Shuffled, *, step: int | None = None, t
 
 
 def shuffled_table(trace: Trace, found: Shuffled) -> pd.DataFrame:
-    """Return the numbers of the picture, a row for each step (counted from 1)."""
+    """Return the numbers of the figure, a row for each step (counted from 1)."""
     frame = {
         gettext("target piece"): list(trace.target_pieces),
         gettext("largest weight"): found.largest,
@@ -109,8 +107,7 @@ def shuffled_table(trace: Trace, found: Shuffled) -> pd.DataFrame:
 
 
 def _named(found: Shuffled, names: list[str]) -> list[str]:
-    """Return the name of each point for which there is room beside it, and nothing for the others: those far from the
-    rest first."""
+    """Return the label of each point that has room for it, and "" for the others; isolated points come first."""
     x, y = found.largest * _PLOT[0], (1 - found.change) * _PLOT[1]
     apart = np.hypot(x[:, None] - x, y[:, None] - y)
     np.fill_diagonal(apart, np.inf)

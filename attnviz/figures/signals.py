@@ -1,5 +1,4 @@
-"""How far learning signals travel in models that differ in their attention, a panel a model: by the recurrence alone,
-and by the contexts."""
+"""Decay of gradients with distance, a panel for each model: through the recurrence alone, and through the contexts."""
 
 from __future__ import annotations
 
@@ -21,21 +20,21 @@ from attnviz.wording.numbers import power_name
 from attnviz.wording.why import attention_name, small_length
 
 _PANEL, _CAPTION, _GAP = 230, 34, 0.05
-"""Pixels of a panel's height and of the caption above it; the share of the width between panels side by side."""
+"""Pixels of a panel's height and of its caption; share of the width between panels."""
 _LEFT, _TOP, _BOTTOM = 62, 30, 46
 _NARROWEST = {1: 300, 3: 760}
-"""Pixels, by how many panels stand side by side."""
+"""Pixels, by the number of panels side by side."""
 
 
 def signals_figure(
     attentions: Sequence[str], signals: Sequence[Signals], *, across: int = 3, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw for each model, of a kind of attention, the length of |d log p(y_i) / d E x_j| on a scale of tenths against
-    the number of recurrent steps between word and source piece: what travels by s_0, the recurrence alone, and what
-    travels by the contexts. Lines are medians of the pairs about as far apart, bands their quartiles.
+    """Draw |d log p(y_i) / d E x_j| of each model on a logarithmic scale against the number of recurrent steps.
 
-    All panels have the same axes, `across` of them side by side. `layout.meta` has `alt` and `narrowest`. Raise
-    ValueError unless there are as many `signals` as `attentions`, and `across` is at least 1.
+    One line is the gradient through s_0, the recurrence alone, one that through the contexts. Lines are medians of
+    pairs at a similar distance, bands their quartiles. All panels have the same axes, `across` of them side by side.
+    `layout.meta` has `alt` and `narrowest`. Raise ValueError unless there are as many `signals` as `attentions`, and
+    `across` is at least 1.
     """
     if len(attentions) != len(signals) or across < 1:
         raise ValueError("a panel needs its attention and its signals, and a place")
@@ -47,8 +46,10 @@ def signals_figure(
 
 
 def signals_table(trace: Trace, models: Sequence[str], signals: Sequence[Signals]) -> pd.DataFrame:
-    """Return the lengths themselves, a row for each target piece i with each source piece j of `trace` (both counted
-    from 1): by each way, and of the whole."""
+    """Return the gradient norms, by each path and in total, a row for each target piece i and source piece j.
+
+    Both are counted from 1.
+    """
     steps, pieces = signals[0].whole.shape
     index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
     columns: dict[str, Any] = {
@@ -177,7 +178,7 @@ def _layout(attentions: list[str], found: list[Reach], across: int, ink: Palette
 
 
 def _key(ink: Palette) -> list[Spec]:
-    """Return what both colours mean, above all panels."""
+    """Return the legend of both colours, above all panels."""
     shared = {"xref": "paper", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False}
     text = (
         f'<span style="color:{ink.decoder}">● {gettext("by the recurrence alone")}</span>   '

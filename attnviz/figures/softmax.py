@@ -1,4 +1,4 @@
-"""The softmax of one decoder step: each energy, and beside it the weight it becomes."""
+"""The softmax of one decoder step: each energy and, beside it, its weight."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
         "tickvals": [0, 0.5, 1],
         "anchor": "y",
     }
-    # Which of the bars a hand can pull, where a page lets it.
+    # The draggable bars, if the page makes them so.
     pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
     layout["meta"] |= {"weights": {"trace": 1, "axis": "xaxis2", "pieces": pieces}}
     return {"data": [before, after, *({**one, "xaxis": "x2"} for one in bar_numbers(trace, ink))], "layout": layout}
@@ -71,7 +71,7 @@ def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
 
 
 def softmax_table(trace: Trace, step: int) -> pd.DataFrame:
-    """Return how the weights of 0-based `step` come about: e_ij, exp(e_ij - max_k e_ik), their sum's share alpha_ij."""
+    """Return the softmax of 0-based `step`: e_ij, exp(e_ij - max_k e_ik), alpha_ij."""
     table = attention_table(trace, step)
     energies = trace.energies[step]
     table.insert(len(table.columns) - 1, "exp(e - max)", np.exp(energies - energies.max()))

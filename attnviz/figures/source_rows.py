@@ -1,8 +1,8 @@
-"""What the pictures of energies, weights and the growing context vector share: a row for each source piece.
+"""Common layout of energies, weights and the growing context vector: a row for each source piece.
 
-So they can be read across. In `layout.meta` they have `order`, the source pieces (0-based) by weight, largest first,
-and `mark`, the colour of the chosen row; for a long sentence also `thinned`: the rows and the height to draw when they
-are ordered by weight, and the name of the row that the rest share (`more`).
+Rows line up across the figures. `layout.meta` has `order`, the 0-based source pieces by weight, largest first, and
+`mark`, the colour of the selected row. For a long sentence it also has `thinned`: rows and height when ordered by
+weight, and the name of the row for the rest (`more`).
 """
 
 from __future__ import annotations
@@ -26,44 +26,49 @@ from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal
 
 LABEL = 12
-"""Characters of a source piece beside its row; the hover text has more."""
+"""Characters of a source piece's label; hover texts are longer."""
 
 LEFT = 96
 TOP = 44
-"""Pixels above the first row of the three, where the axes are."""
+"""Pixels above the first row, where the axes are."""
 MOST_ROWS = 48
-"""Source pieces that have a row each, with its number, in whatever order; of more, ordered by weight, KEPT have one."""
+"""Number of source pieces up to which each has a row in any order.
+
+In longer sentences ordered by weight, KEPT pieces have a row.
+"""
 KEPT = 30
-"""Rows of a long sentence ordered by weight; the pieces of less weight share one more row."""
+"""Rows of a long sentence ordered by weight; the other pieces share one more row."""
 SEAM = 12
 
 
 def row_height(count: int) -> int:
-    """Return the pixels of one of `count` rows, enough for a readable label."""
+    """Return the height of one of `count` rows in pixels, enough for a readable label."""
     return 23 if count <= 18 else 20 if count <= 28 else 17 if count <= 48 else 14 if count <= 90 else 12
 
 
 def row_names(trace: Looks) -> list[str]:
-    """Return a label for each source piece, with its number where the sentence has another of that name."""
+    """Return a label for each source piece, with its number where a label occurs twice."""
     names = [shorten(piece_name(piece), LABEL) for piece in trace.source_pieces]
     return [literal(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
 
 
 def finite_energies(trace: Recurrent) -> NDArray[np.float32]:
-    """Energies of all steps, with nan for -inf, which has no bar."""
+    """Return the energies of all steps, (Ty, Tx), with nan in place of -inf, which has no bar."""
     return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
 
 
 def energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[float]:
-    """Return an axis for the `energies` (Ty, Tx) of all steps, with `room` at both ends for the numbers."""
+    """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `room` at both ends for numbers."""
     low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
     spread = (high - low) or 1.0
     return [low - room * spread * (low < 0), high + room * spread * (high > 0)]
 
 
 def piece_bars(trace: Looks, lengths: Slot, symbol: str, form: str = ".4f") -> Spec:
-    """Return one horizontal bar for each source piece, of these `lengths`, (Tx,), with their `symbol` in the hover and
-    the number in the `form` of D3."""
+    """Return one horizontal bar for each source piece, of these `lengths`, (Tx,).
+
+    Hover texts have the `symbol` and the number in D3's `form`.
+    """
     return {
         "type": "bar",
         "orientation": "h",
@@ -75,13 +80,13 @@ def piece_bars(trace: Looks, lengths: Slot, symbol: str, form: str = ".4f") -> S
 
 
 def bar_numbers(trace: Looks, ink: Palette) -> list[Spec]:
-    """Return the numbers at the ends of the bars, where there is room for them; `bar_texts` fills them."""
+    """Return the numbers at the ends of the bars, where there is room; `bar_texts` fills them."""
     count = len(trace.source_pieces)
     return [] if count > MOST_ROWS else [numbers(label_size(count) - 1, ink)]
 
 
 def bar_texts(values: NDArray[np.float32]) -> Values:
-    """Return what fills the `bar_numbers` of bars of these `values`, (Tx,); nothing where these are left out."""
+    """Return the values of the `bar_numbers` of bars of these `values`, (Tx,); empty where these are left out."""
     if len(values) > MOST_ROWS:
         return {}
     texts = [f" {decimal(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
@@ -89,17 +94,17 @@ def bar_texts(values: NDArray[np.float32]) -> Values:
 
 
 def signed_colours(ink: Palette, opacity: float = 1) -> Spec:
-    """Return the colours of signed bars: blue from 0 up, red below, as `signs` has it."""
+    """Return the colours of signed bars: blue from 0 up, red below, by `signs`."""
     return {"marker": {"color": Slot("signs", (ink.plus, ink.minus)), "opacity": opacity}}
 
 
 def signs(values: NDArray[np.float32]) -> Values:
-    """Return the `signs` of these `values`, (Tx,): which are negative."""
+    """Return the `signs` of these `values`, (Tx,): 1 where negative."""
     return {"signs": (values < 0).astype(int).tolist()}
 
 
 def value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
-    """Return the axis on top that the bars are read against."""
+    """Return the axis of the bars, on top."""
     return base_axis(ink) | {
         "side": "top",
         "range": limits,
@@ -110,7 +115,7 @@ def value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
 
 
 def source_layout(trace: Looks, ink: Palette) -> Spec:
-    """Return a layout whose rows are the source pieces, as all of the first three stages have them."""
+    """Return a layout whose rows are the source pieces."""
     count = len(trace.source_pieces)
     return base_layout(ink) | {
         "height": TOP + row_height(count) * count + 8,
@@ -139,7 +144,7 @@ def source_layout(trace: Looks, ink: Palette) -> Spec:
 
 
 def source_values(trace: Looks, step: int, alt: str) -> Values:
-    """Return what fills a `source_layout` at 0-based `step`: the order of the pieces by weight, and `alt`."""
+    """Return the values of a `source_layout` at 0-based `step`: the order of the pieces by weight, and `alt`."""
     return {"order": weight_order(trace, step), "alt": alt}
 
 
@@ -151,10 +156,10 @@ def _thinned(count: int) -> Spec | None:
 
 
 def label_size(count: int) -> int:
-    """Return the pixels of the letters beside one of `count` rows."""
+    """Return the font size of the labels of `count` rows, in pixels."""
     return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
 
 
 def short_name(trace: Looks, j: int) -> str:
-    """Return the name of 0-based source piece j, short enough for a sentence."""
+    """Return the label of 0-based source piece j, short enough for a sentence."""
     return shorten(piece_name(trace.source_pieces[j]), 30)

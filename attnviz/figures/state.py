@@ -1,4 +1,4 @@
-"""The state of one decoder step that moves: gates, state before, candidate, state after, as strips of units."""
+"""The state change of one decoder step: gates, state before, candidate, state after, as strips of units."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from attnviz.wording.labels import subscript
 
 
 def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
-    """Return names and rows of the state's change at 0-based `step`: both gates, then state before, candidate, what is
-    kept, what is new, state after, (7, n), units in their own order; the two last but one add up to the last.
+    """Return names and rows of the state change at 0-based `step`, (7, n), units in their own order.
 
-    Of an LSTM they are its three gates, then memory before, candidate, what is kept, what is new, memory after, state
-    after, (9, n).
+    The rows are both gates, state before, candidate, the kept part, the new part, and state after, which is their sum.
+    For an LSTM they are its three gates, cell state before, candidate, the kept part, the new part, cell state after,
+    and state after, (9, n).
     """
     if _remembers(trace):
         return _memory_rows(trace, step)
@@ -78,7 +78,7 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     """Return the template of `state_strips`."""
     ink, units = palette(theme), trace.states.shape[1]
     gate_rows, state_count = (3, 6) if _remembers(trace) else (2, 5)
-    # A memory has no bounds, a state has.
+    # Cell states are unbounded, states are in (-1, 1).
     limit = max(1.0, float(np.abs(trace.memories).max())) if _remembers(trace) else 1
     below = [gate_rows + 0.4 + k for k in range(state_count)]
     strip = {
@@ -141,9 +141,9 @@ def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Va
 
 
 def state_strips(trace: Trace | Seq2SeqTrace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the rows of `state_rows` as strips, units in the order of the update gate: what is rewritten stands left.
+    """Draw the rows of `state_rows` as strips, units sorted by the update gate: rewritten units are on the left.
 
-    Gates run from the page's colour (0) to purple (1); the rest is signed, in (-1, 1).
+    Gates run from the background colour (0) to purple (1); the other rows are signed, in (-1, 1).
     """
     return filled(state_template(trace, theme), state_values(trace, step, theme))
 

@@ -1,4 +1,4 @@
-"""What a change by hand did to a step: its likeliest pieces before and after, and how far context and state moved."""
+"""Effect of an intervention on a step: likeliest pieces before and after, and change of context and state."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _ROW, _TOP, _BOTTOM = 30, 30, 8
 _PIECES, _VECTORS = (0.0, 0.64), (0.72, 1.0)
 """Shares of the width."""
 _NUMBERS = 0.3
-"""Room for the number of a bar of probability 1, in its units."""
+"""Space for the number of a bar of probability 1, in its units."""
 
 
 def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the likeliest pieces of a step, in [0, 1], a hollow bar for before the change and one for after it; and how
-    far context and state moved, relative to their length.
+    """Draw the likeliest pieces of a step, in [0, 1], before and after an intervention, and the change of the vectors.
 
-    In `layout.meta` are `alt`, `narrowest` and `widest`.
+    Hollow bars are before. Changes of context and state are relative to their length. `layout.meta` has `alt`,
+    `narrowest` and `widest`.
     """
     ink, rows = palette(theme), range(len(change.pieces))
     now = [one.piece_id == change.written.piece_id for one in change.pieces]
@@ -56,8 +56,10 @@ def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.
 
 
 def step_change_table(change: StepChange) -> pd.DataFrame:
-    """Return the likeliest pieces of a step with their probabilities before and after the change, nan where one is too
-    small to have been recorded."""
+    """Return the likeliest pieces of a step with their probabilities before and after the intervention.
+
+    nan where a probability was too small to be recorded.
+    """
     frame = {
         gettext("piece"): [one.piece for one in change.pieces],
         gettext("before"): [float("nan") if one.before is None else one.before for one in change.pieces],
@@ -68,7 +70,7 @@ def step_change_table(change: StepChange) -> pd.DataFrame:
 
 
 def _written(change: StepChange, one: PieceChange) -> str:
-    """Return which of the two translations has a piece at the step, if one does."""
+    """Return which of the two translations wrote a piece at the step, if any."""
     times = [gettext("after")] if one.piece_id == change.written.piece_id else []
     if change.written_before is not None and one.piece_id == change.written_before.piece_id:
         times.insert(0, gettext("before"))
@@ -95,7 +97,7 @@ def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
 
 
 def _share(p: float | None, least: float) -> str:
-    """Return a probability in per cent to one place; of None that it is below `least`."""
+    """Return a probability as a percentage to one decimal place; for None, that it is below `least`."""
     if p is None:
         return f"<{format_share(max(least, 0.001), 1)}"
     return f"<{format_share(0.001, 1)}" if 0 < p < 0.0005 else format_share(p, 1)
@@ -132,7 +134,7 @@ def _layout(change: StepChange, now: list[bool], ink: Palette) -> Spec:
 
 
 def _notes(change: StepChange, ink: Palette) -> list[Spec]:
-    """Return the heads of both halves, and what the bars of the vectors are."""
+    """Return the headings of both halves, and the labels of the vectors' bars."""
     head = {
         "xref": "paper",
         "yref": "paper",

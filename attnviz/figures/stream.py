@@ -1,4 +1,4 @@
-"""The residual stream at one step, or of one source piece: what each block added to it, from the embedding on."""
+"""The residual stream of one step or source piece: the contribution of each block, from the embedding on."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ _LENGTHS = [0.72, 0.92]
 
 
 def stream_rows(seen: TransformerTrace | OpenHead, step: int) -> tuple[list[str], FloatArray]:
-    """Return names and rows of the sum that the stream of 0-based `step` is: the embedding with its position, what each
-    of the 3L blocks of the decoder, or 2L of the encoder, added, and the stream after the last, (blocks + 2, d)."""
+    """Return names and rows of the sum that makes the stream of 0-based `step`, (blocks + 2, d).
+
+    The rows are the embedding with its position, the contribution of each of the 3L blocks of the decoder (2L of the
+    encoder), and the stream after the last.
+    """
     opened = open_head(seen)
     layers = range(1, len(opened.trace.cross_weights) + 1)
     names = [_name(kind, layer) for layer in layers for kind in opened.blocks]
@@ -34,7 +37,7 @@ def stream_rows(seen: TransformerTrace | OpenHead, step: int) -> tuple[list[str]
 
 
 def _name(kind: str, layer: int) -> str:
-    """Return what a block of a layer, from 1, is called."""
+    """Return the name of a block of a layer, from 1."""
     if kind == "attention":
         return gettext("self-attention {layer}", layer=layer)
     if kind == "cross":
@@ -43,8 +46,10 @@ def _name(kind: str, layer: int) -> str:
 
 
 def stream_template(seen: TransformerTrace | OpenHead, theme: ThemeName) -> Spec:
-    """Return the template of the stream: a strip of units for each term, in its colours as strong as the root of the
-    amount, and beside it the term's length as a bar; the block of the opened head is framed."""
+    """Return the template of the stream: a strip of units and a bar of its length for each term.
+
+    Colours are by the square root of the amount; the block of the displayed head is framed.
+    """
     ink, opened = palette(theme), open_head(seen)
     streams = opened.streams
     count, units = len(streams) + 1, streams.shape[2]
@@ -118,7 +123,7 @@ def stream_template(seen: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
 
 
 def stream_values(seen: TransformerTrace | OpenHead, step: int) -> Values:
-    """Return what fills `stream_template` at 0-based `step`."""
+    """Return the values of `stream_template` at 0-based `step`."""
     names, rows = stream_rows(seen, step)
     lengths = np.linalg.norm(rows, axis=1)
     told = "; ".join(f"{name} {decimal(length)}" for name, length in zip(names, lengths.tolist(), strict=True))

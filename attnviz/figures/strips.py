@@ -1,4 +1,4 @@
-"""Strips of units: the thin lines that part them, and the notes above them."""
+"""Separators and notes of strips of units."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnviz.palette import Palette
 
 
 def seams(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Spec]:
-    """Return thin lines of the page's colour below the strips at `places`, which part them."""
+    """Return thin lines in the background colour below the strips at `places`, which separate them."""
     line = {"color": ink.paper, "width": 3}
     return [
         {"type": "line", "x0": first, "x1": first + width, "y0": y + 0.5, "y1": y + 0.5, "line": line} for y in places

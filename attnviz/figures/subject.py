@@ -1,4 +1,4 @@
-"""What a picture of a step is drawn from."""
+"""`Subject`: the input of a figure of a step."""
 
 from __future__ import annotations
 
@@ -26,49 +26,49 @@ from attnviz.trace import Trace
 
 @dataclass(frozen=True)
 class Subject:
-    """One step of a translation, and what of it is looked at more closely. All counts are from 0."""
+    """One step of a translation, and what is examined in it. All indices are 0-based."""
 
     trace: Any
-    """A `Trace`, a `TransformerTrace` or an `Attention`: which of them a picture is of, its needs say."""
+    """A `Trace`, `Seq2SeqTrace`, `TransformerTrace` or `Attention`; a figure's requirements say which it accepts."""
     step: int
     weights: Weights | None = None
-    """Those of the model that made the trace, where they are at hand."""
+    """Weights of the model that made the trace, where available."""
     source: int | None = None
-    """The source piece examined; if None, that of the largest weight."""
+    """The examined source piece; None for the one with the largest weight."""
     word: int | None = None
-    """Id of the piece whose logit is taken apart; if None, the one the step chose."""
+    """Id of the piece whose logit is decomposed; None for the written one."""
     rival: int | None = None
-    """Id of the piece it is held against; if None, the likeliest other."""
+    """Id of the foil; None for the likeliest other piece."""
     spelling: Callable[[int], str] | None = None
-    """Returns the piece of an id, for those that are not among the likeliest of the step."""
+    """Returns the piece of an id, for pieces that are not recorded at the step."""
     parent: Trace | None = None
-    """The translation that was changed by hand, where the trace came of that."""
+    """The translation before an intervention, for a changed one."""
     known_ledgers: Mapping[tuple[int, int], Ledger] = field(default_factory=dict)
-    """By step and piece, those that are computed already: many at once take little longer than one."""
+    """Logit attributions that were computed before, by step and piece; many at once are hardly slower than one."""
     known_pairs: NDArray[np.floating] | None = None
-    """What the readout was chosen from, (2l,), where it is computed already."""
+    """Readout before maxout, (2l,), where already computed."""
     known_after: AfterWord | None = None
-    """What the steps were about once their words were known, where that is computed already."""
+    """Posterior attention, where already computed."""
 
     @property
     def examined(self) -> int:
-        """The source piece j of the microscope."""
+        """The source piece j of the energy decomposition."""
         return int(weight_order(self.trace, self.step)[0]) if self.source is None else self.source
 
     @property
     def explained(self) -> int:
-        """Id of the piece whose logit is taken apart."""
+        """Id of the piece whose logit is decomposed."""
         return int(self.trace.target_ids[self.step]) if self.word is None else self.word
 
     @property
     def against(self) -> int | None:
-        """Id of the piece it is held against; None where there is no other."""
+        """Id of the foil; None where there is no other piece."""
         if self.rival is not None:
             return None if self.rival == self.explained else self.rival
         return next((int(index) for index in self.trace.top_ids[self.step] if index != self.explained), None)
 
     def name(self, index: int) -> str:
-        """Return what the pictures call the piece of an id; raise KeyError where it is not known."""
+        """Return the label of the piece of an id; raise KeyError where it is unknown."""
         if self.spelling is not None:
             return piece_name(self.spelling(index))
         known = dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
@@ -76,52 +76,52 @@ class Subject:
 
     @cached_property
     def units(self) -> Microscope:
-        """The energy of the examined piece, unit by unit; ValueError where SCORE_VECTOR is not met."""
+        """Energy decomposition of the examined piece; raises ValueError where SCORE_VECTOR is not met."""
         return microscope(self.trace, self.weights, self.step, self.examined)
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The logit of the explained piece, entry by entry; ValueError without weights."""
+        """Logit attribution of the explained piece; raises ValueError without weights."""
         return self._ledger(self.explained)
 
     @cached_property
     def contrast(self) -> Ledger:
-        """The ledger of the explained piece less that of the other; ValueError without weights, or another."""
+        """Logit attribution of the explained piece minus the foil's; raises ValueError without weights or foil."""
         if self.against is None:
             raise ValueError("there is no other piece to hold this one against")
         return self.ledger - self._ledger(self.against)
 
     @cached_property
     def pairs(self) -> NDArray[np.floating] | None:
-        """What the readout was chosen from, (2l,), which no trace keeps; None without weights."""
+        """Readout before maxout, (2l,), which no trace stores; None without weights."""
         if self.known_pairs is not None or self.weights is None:
             return self.known_pairs
         return readout.pairs(self.trace, self.weights, self.step)
 
     @cached_property
     def trials(self) -> Trials:
-        """The step tried with other weights; ValueError without weights, AttnvizError without attention."""
+        """Perturbation tests of the step; raises ValueError without weights, AttnvizError without attention."""
         return trials(self.trace, self._at_hand(), self.step)
 
     @cached_property
     def change(self) -> StepChange:
-        """What the change by hand did to the step; ValueError where nothing was changed."""
+        """Effect of the intervention on the step; raises ValueError without one."""
         if self.parent is None:
             raise ValueError("what changed needs the translation that was changed")
         return step_change(self.parent, self.trace, self.step)
 
     @cached_property
     def best_look(self) -> Trial:
-        """The step with the weights that make the explained piece likeliest; raises as `trials`."""
+        """The step with the attention that makes the explained piece likeliest; raises as `trials`."""
         return best_look(self.trace, self._at_hand(), self.step, self.explained)
 
     @cached_property
     def after_word(self) -> AfterWord:
-        """What each step was about once its word was known; raises as `trials`."""
+        """Posterior attention of every step; raises as `trials`."""
         return after_word(self.trace, self._at_hand()) if self.known_after is None else self.known_after
 
     def spelled(self, index: int) -> str:
-        """Return the piece of an id, or its number where it is not known."""
+        """Return the piece of an id, or its number where it is unknown."""
         if self.spelling is not None:
             return self.spelling(index)
         known = dict(zip(self.trace.target_ids, self.trace.target_pieces, strict=True))

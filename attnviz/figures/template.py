@@ -1,7 +1,7 @@
-"""A picture as a template, the same at every step of a translation, and the values of a step that fill it.
+"""A figure as a template, the same at every step of a translation, and the values of each step.
 
-What a picture looks like is said once, in its template; files and notebooks fill it here, and the page, which is
-given a template once and the values of all steps, in the browser (`ui/components/chart/template.js`).
+Files and notebooks fill the template here. The page sends the template once and the values of all steps, and fills it
+in the browser (`ui/components/chart/template.js`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from attnviz.figures.subject import Subject
 from attnviz.palette import ThemeName
 
 Values = dict[str, Any]
-"""What differs from step to step, by the names of its places: numbers, texts, arrays of any shape, lists of these."""
+"""Values of a step, by the names of their slots: numbers, texts, arrays of any shape, and lists of these."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A place in a template for the value `name`; where there are `choices`, the value says which, or which each."""
+    """A place in a template for the value `name`.
+
+    With `choices`, the value is an index into them, or an array of indices.
+    """
 
     name: str
     choices: tuple[Any, ...] = ()
@@ -34,10 +37,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a step, in two parts."""
+    """A figure of a step, as template and values."""
 
     template: Callable[[Subject, ThemeName], Spec]
-    """Returns `data` and `layout` of the figure, with a Slot wherever steps differ: the same from any of them."""
+    """Returns `data` and `layout` of the figure, with a Slot for everything that differs between steps."""
     values: Callable[[Subject, ThemeName], Values]
     """Returns the values of one step."""
 
@@ -47,7 +50,7 @@ class Picture:
 
 
 def whole(draw: Callable[[Subject, ThemeName], go.Figure]) -> Picture:
-    """Return as a `Picture` what is drawn anew at each step, nothing of it being the same."""
+    """Return a `Picture` that is drawn anew at each step."""
 
     def values(subject: Subject, theme: ThemeName) -> Values:
         figure = draw(subject, theme).to_plotly_json()
@@ -57,13 +60,13 @@ def whole(draw: Callable[[Subject, ThemeName], go.Figure]) -> Picture:
 
 
 def filled(template: Spec, values: Values) -> go.Figure:
-    """Return the figure that these `values` make of a template."""
+    """Return the figure of a template with these `values`."""
     spec = fill(template, values)
     return build(spec["data"], spec["layout"])
 
 
 def fill(template: Any, values: Values) -> Any:
-    """Return `template` with each Slot replaced by its value; raise KeyError where there is none of its name."""
+    """Return `template` with each Slot replaced by its value; raise KeyError where a value is missing."""
     if isinstance(template, Slot):
         value = values[template.name]
         if not template.choices:
@@ -75,17 +78,17 @@ def fill(template: Any, values: Values) -> Any:
 
 
 FINEST = 32767
-"""Whole numbers to either side of 0 that the numbers of a strip are told apart by."""
+"""Largest integer of a quantised strip, in either direction."""
 MISSING = -FINEST - 1
-"""Stands for nan among them."""
+"""Integer for nan in a quantised strip."""
 
 
 def to_json(spec: Spec) -> str:
-    """Return a template, or values, as the browser reads them: a Slot as its `slot` and its `choices`, whole numbers as
-    lists, arrays (n,) as Plotly's typed arrays in single precision.
+    """Return a template, or values, as JSON for the browser.
 
-    Arrays (m, n) are strips, whose numbers are told by a colour, or to three places: they are sent in 16 bits, as
-    whole numbers and their `scale`.
+    A Slot becomes its `slot` and `choices`; integers become lists, arrays (n,) Plotly's typed arrays in single
+    precision. Arrays (m, n) are strips, which are displayed as colours or to three digits: they become 16-bit integers
+    and a `scale`.
     """
     return orjson.dumps(spec, default=_plain, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
 
@@ -103,7 +106,7 @@ def _plain(value: object) -> object:
 
 
 def _strips(values: NDArray[np.floating]) -> Spec:
-    """Return (m, n) of `values` in 16 bits each: their `scale`, the size n of a row, and `strips`, the bytes."""
+    """Return `values`, (m, n), as 16-bit integers: their `scale`, the row size n (`size`), and the bytes (`strips`)."""
     values = values.astype(np.float64)
     known = np.isfinite(values)
     scale = float(np.abs(values, where=known, out=np.zeros(values.shape)).max()) / FINEST or 1.0

@@ -1,4 +1,4 @@
-"""The pictures of a transformer's step for somebody who knows no formula: one look, all looks, and what was added."""
+"""Figures of a transformer's step without formulas: one head, all heads, and the residual stream."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from attnviz.wording.numbers import percent
 from attnviz.wording.transformer_idea import added_name
 
 _ROW, _LEFT, _LETTERS = 21, 148, 12
-"""Pixels of a row and of the names beside it, and characters of a word above its column."""
+"""Pixels of a row and of its label, and characters of a word above its column."""
 
 
 def head_fit_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
-    """Return the template of bars as long as the scores of the opened head, which are not told."""
+    """Return the template of bars in proportion to the displayed head's scores, without numbers."""
     return without_scale(scores_template(trace, theme))
 
 
@@ -35,7 +35,7 @@ def head_fit_values(trace: TransformerTrace, step: int) -> Values:
 
 
 def head_look_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
-    """Return the template of the opened head's weights as shares of one look."""
+    """Return the template of the displayed head's weights as percentages."""
     return look_template(open_head(trace), theme, pulled=False)
 
 
@@ -45,8 +45,10 @@ def head_look_values(trace: TransformerTrace, step: int) -> Values:
 
 
 def looks_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
-    """Return the template of all heads of the cross-attention at one step: a row for each, a column for each source
-    word, as bright as the root of its share; layers are parted, the opened head is framed."""
+    """Return the template of all cross-attention heads at one step: a row for each, a column for each source word.
+
+    Brightness is the square root of the share; layers are separated, the displayed head is framed.
+    """
     ink, opened, words = palette(theme), open_head(trace), trace.words().source
     layers, heads = trace.cross_weights.shape[:2]
     count, here, columns = layers * heads, opened.layer * heads + opened.head, len(words)
@@ -121,8 +123,10 @@ def looks_values(trace: TransformerTrace, step: int) -> Values:
 
 
 def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
-    """Return the template of how much is kept in mind from where: a bar as long as what the embedding and each block of
-    the decoder add to the residual stream, without its scale; the block of the opened head stands out."""
+    """Return the template of a bar for the contribution of the embedding and of each decoder block to the stream.
+
+    Bars have no scale; the block of the displayed head is highlighted.
+    """
     ink, opened = palette(theme), open_head(trace)
     streams, names = opened.streams, _names(opened)
     count, here = len(names), opened.block + 1
@@ -177,7 +181,7 @@ def _names(opened: OpenHead) -> list[str]:
 
 
 def _between(row: int, colour: str) -> dict[str, Any]:
-    """Return a line above a 0-based row, across the whole width and its name."""
+    """Return a line above a 0-based row, across its label and the whole width."""
     return {
         "type": "line",
         "xref": "paper",

@@ -1,4 +1,4 @@
-"""The picture of a whole translation: its alignment, or what a model without attention has instead of one."""
+"""The figure of a whole translation: its alignment, or what replaces it without attention."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ def translation_figure(
     theme: ThemeName = "light",
     gold: GoldLinks | None = None,
 ) -> go.Figure:
-    """Return the heatmap of an `Aligned` record; without attention, where every weight would be that of
-    the last source piece, the picture of the one vector instead, to which `colours`, `root`, `margins` and `gold` mean
-    nothing. Choices as those of `heatmap`.
+    """Return the heatmap of an `Aligned` record, or without attention the figure of its single vector.
 
-    Another `face` than "before" needs the `weights` of the model that made the trace: raise AttnvizError where they are
-    not given, or not its own, and where the model has no attention, so that a step had nothing to choose from, or many.
+    For the latter, `colours`, `root`, `margins` and `gold` have no effect. Arguments as for `heatmap`. A `face` other
+    than "before" needs the `weights` of the model that made the trace: raise AttnvizError where they are missing or
+    another model's, and where a step does not have exactly one attention distribution.
     """
     after = _posterior(trace, face, weights)
     if trace.attends:
@@ -78,7 +77,7 @@ def translation_table(
 
 
 def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.float64] | None:
-    """Return the posterior where `face` needs it and the weights are there."""
+    """Return the posterior where `face` needs it and the weights are available."""
     if face == "before":
         return None
     if not trace.translated:

@@ -1,4 +1,4 @@
-"""The trials of a step: each look as small bars, and beside it how much it changes what the step says."""
+"""Perturbation tests of a step: the weights of each as small bars, and their effect on the output."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.trials import outcome, trial_names
 
 _ROW, _TOP, _BOTTOM = 58, 10, 66
-"""Pixels of a trial, above the first and below the last."""
+"""Pixels of a test, above the first and below the last."""
 _GROUND, _MIDDLE = 0.45, 0.3
-"""Where in a row, counted from its middle down, its bars of weight stand and its bar of change lies."""
+"""Positions of the weights' base line and of the bar of change, from the middle of the row down."""
 _VISIBLE = 0.03
 """Weight from which the step's own is marked in the other rows."""
 _BAR = 0.5
-"""Share of a row that a weight of 1 is high: the rest is its name's."""
+"""Height of a weight of 1 as a share of a row; the rest is for the name."""
 _LOOKS, _CHANGES = (0.0, 0.5), (0.58, 1.0)
 """Shares of the width."""
 _LABEL, _PITCH, _LIKELIEST = 10, 13, 5
-"""Letters of a piece's name, pixels from one to the next, and how many of the likeliest pieces are told."""
+"""Characters of a piece's label, pixels between labels, and number of likeliest pieces in a hover text."""
 WIDTH, _LEFT, _RIGHT = 720, 34, 12
-"""Pixels of the picture beside what is said of it on a wide page, and left and right of what is drawn."""
+"""Pixels of the figure beside its text on a wide page, and of the margins."""
 
 Spelling = Callable[[int], str]
 
@@ -47,13 +47,12 @@ def trials_figure(
     theme: ThemeName = "light",
     width: int = WIDTH,
 ) -> go.Figure:
-    """Draw the trials of a step, a row each: the weights tried, in [0, 1], over the source pieces, with a dash where
-    the step's own are; and the total variation of p(w) from that of the step, in [0, 1], with the piece that would be
-    written.
+    """Draw the perturbation tests of a step, a row each: their weights over the source pieces, and the change of p(w).
 
-    Of the permutations, the one in the middle is drawn, and the change of every one as a point. `best` adds a row for
-    where it should have looked. `spelling` returns the piece of an id. Of the source pieces as many are named as find
-    room in so many pixels of `width`. In `layout.meta` are `alt`, `narrowest` and the
+    Weights are in [0, 1], with a dash at the step's own. The change is the total variation from the step's p(w), in [0,
+    1], with the piece that would be written. Of the permutations, the median one is drawn, and the change of each as a
+    point. `best` adds a row for the attention that makes the piece likeliest. `spelling` returns the piece of an id. As
+    many source pieces are labelled as fit a figure of `width` pixels. `layout.meta` has `alt`, `narrowest` and the
     names of the rows (`trials`).
     """
     ink, shown = palette(theme), _shown(tried, best)
@@ -67,8 +66,10 @@ def trials_figure(
 
 
 def trials_table(tried: Trials, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
-    """Return the trials of a step, a row each, and each permutation by its number: the divergence of the weights, the
-    change of the output, p(y_i), and the piece that would be written."""
+    """Return the perturbation tests of a step, a row each, and each permutation by its number.
+
+    Columns: divergence of the weights, change of the output, p(y_i), and the piece that would be written.
+    """
     names = trial_names(len(tried.permuted))
     rows = [(names[name], trial) for name, trial in _shown(tried, best).items() if name != "permuted"]
     rows += [(gettext("permutation {number}", number=k), trial) for k, trial in enumerate(tried.permuted, 1)]
@@ -84,8 +85,10 @@ def trials_table(tried: Trials, spelling: Spelling, best: Trial | None = None) -
 
 
 def trials_likeliest_table(tried: Trials, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
-    """Return the distribution that each trial leads to, p(w) of its likeliest pieces, a row for each of them with its
-    rank; of the permutations, the one in the middle."""
+    """Return p(w) of the likeliest pieces of each test, a row for each piece with its rank.
+
+    Of the permutations, it is the median one.
+    """
     names = trial_names(len(tried.permuted))
     rows = [
         (names[name], rank, spelling(piece), p)
@@ -97,7 +100,7 @@ def trials_likeliest_table(tried: Trials, spelling: Spelling, best: Trial | None
 
 
 def _shown(tried: Trials, best: Trial | None) -> dict[str, Trial]:
-    """Return the trial that is drawn in each row, from the top."""
+    """Return the test that is drawn in each row, from the top."""
     order = np.argsort([trial.total_variation for trial in tried.permuted], kind="stable")
     middle = tried.permuted[int(order[(len(order) - 1) // 2])]
     shown = {
@@ -111,7 +114,7 @@ def _shown(tried: Trials, best: Trial | None) -> dict[str, Trial]:
 
 
 def _looks(trace: Trace, tried: Trials, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
-    """Return the weights of each row as bars on its ground line, and the step's own as dashes."""
+    """Return the weights of each row as bars on its base line, and the step's own as dashes."""
     count = len(trace.source_pieces)
     places, names = np.arange(count), [literal(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
     bars = [
@@ -147,7 +150,7 @@ def _looks(trace: Trace, tried: Trials, shown: dict[str, Trial], ink: Palette) -
 
 
 def _changes(shown: dict[str, Trial], spelling: Spelling, ink: Palette) -> Spec:
-    """Return the change of each row as a bar, which tells its likeliest pieces; the permutations have their points."""
+    """Return the change of each row as a bar with its likeliest pieces as hover text; permutations are points."""
     rows = [(row, trial) for row, (name, trial) in enumerate(shown.items()) if name not in ("real", "permuted")]
     return {
         "type": "bar",
@@ -170,9 +173,9 @@ def _likeliest(trial: Trial, spelling: Spelling) -> str:
 
 
 def _points(tried: Trials, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
-    """Return the change of every permutation as a point on the row of all, and a mark at their median."""
+    """Return the change of every permutation as a point, and a mark at the median."""
     row, count = list(shown).index("permuted") + _MIDDLE, len(tried.permuted)
-    # Spread by a fixed pattern that puts neighbours far apart, so that a picture is the same each time.
+    # Jitter by a fixed pattern that separates neighbours, so that the figure is reproducible.
     spread = (np.arange(count) * 0.618) % 1 - 0.5
     point = {"type": "scatter", "mode": "markers", "xaxis": "x2", "hoverinfo": "skip"}
     return [
@@ -196,7 +199,7 @@ def _points(tried: Trials, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
 def _names(
     tried: Trials, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling, ink: Palette
 ) -> list[Spec]:
-    """Return the name of each row above its look, and what came of it above its change."""
+    """Return the name of each row above its weights, and the outcome above its change."""
     note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
     notes: list[Spec] = []
     for row, (name, trial) in enumerate(shown.items()):
@@ -277,8 +280,10 @@ def _layout(trace: Trace, shown: dict[str, Trial], width: int, ink: Palette) -> 
 
 
 def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], room: float) -> list[int]:
-    """Return the source pieces that are named below, in so many pixels: all where there is `room`, or else those of the
-    largest weights in any row, no two too near."""
+    """Return the source pieces that are labelled in `room` pixels.
+
+    All where they fit; otherwise those with the largest weights in any row, at a minimal distance.
+    """
     apart = _PITCH * len(weights) / room
     kept: list[int] = []
     for j in np.argsort(-weights, kind="stable").tolist():

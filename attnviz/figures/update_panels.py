@@ -1,4 +1,4 @@
-"""Panels of curves over the updates of a training, one below the other, with a mark that moves along."""
+"""Panels of curves over the updates of a training run, one below the other, with a movable mark."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.learning import grouped
 
 _FIRST = 20
-"""Updates up to which the scale across is even; beyond, doubling is as wide everywhere."""
+"""Number of updates up to which the scale is nearly linear; beyond, it is logarithmic."""
 _TICKS = (0, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 _APART = 0.035
-"""Share of the width between two ticks, at least."""
+"""Smallest distance of two ticks, as a share of the width."""
 _PANEL, _GAP, _TOP, _BOTTOM, _LEGEND = 150, 34, 26, 48, 24
-"""Pixels."""
+"""Heights in pixels."""
 _BAND = 0.006
-"""Half the width of the mark of a moment, as a share of the width."""
+"""Half the width of the mark, as a share of the width."""
 
 
 def across(updates: ArrayLike) -> NDArray[np.float64]:
-    """Return where updates u of any shape stand: log2(1 + u / 20), even at first and by ratios from then on."""
+    """Return the positions of updates u, of any shape: log2(1 + u / 20), nearly linear first and then logarithmic."""
     places: NDArray[np.float64] = np.log2(1 + np.asarray(updates, dtype=np.float64) / _FIRST)
     return places
 
 
 def axes_of(place: int) -> dict[str, str]:
-    """Return the axes of a panel by its place from the top."""
+    """Return the axes of a panel by its position from the top."""
     return {"xaxis": "x", "yaxis": f"y{place + 1}" if place else "y"}
 
 
@@ -109,7 +109,7 @@ def panels_figure(
 
 
 def _update_axis(last: float, ink: Palette) -> Spec:
-    """Return the axis of updates, its ticks at round numbers for which there is room."""
+    """Return the axis of updates, with ticks at round numbers where there is room."""
     ticks: list[int] = []
     for tick in _TICKS:
         place = float(across(tick))

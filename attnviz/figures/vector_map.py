@@ -1,4 +1,4 @@
-"""The vectors of a corpus on the plane in which they differ most, and that of a step among them."""
+"""Map of a corpus' vectors by principal components, with the vector of a step."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def vector_map_template(
     opens: Sequence[str] = (),
     ways: Sequence[tuple[int, str]] = (),
 ) -> Spec:
-    """Return the map as a template: N points at `places`, (N, 2), with the word and the sentence (`names`) of each in
-    its hover text, and the star of a step in a Slot.
+    """Return the map as a template: N points at `places`, (N, 2), with the star of a step in a Slot.
 
-    `shares` are those of the variance along the axes, and `colour` is the palette's name of what the vectors are. Where
-    there are `ways`, a click on a point goes to the place of `opens` that its way names, and on from there.
+    `names` are the word and the sentence in each hover text, `shares` the shares of variance along the axes, `colour`
+    the palette's name of the kind of vector. A click on a point opens a URL: the prefix in `opens` and the suffix that
+    the point's pair in `ways`, (index of the prefix, suffix), names.
     """
     ink = palette(theme)
     points: Spec = {
@@ -86,7 +86,7 @@ def vector_map_template(
 
 
 def vector_map_values(place: NDArray[np.float64], name: str) -> Values:
-    """Return where the star of a step is, (2,), and what it is called."""
+    """Return the position, (2,), and the label of a step's star."""
     return {"x": [round(float(place[0]), 3)], "y": [round(float(place[1]), 3)], "name": [literal(name)]}
 
 

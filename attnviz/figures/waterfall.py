@@ -1,4 +1,4 @@
-"""Sums as waterfalls: each row begins where the last ended, and the sum stands below, as ledger and microscope show."""
+"""Sums as waterfalls: each row begins where the last ended, and the sum is below."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from attnviz.palette import Palette
 from attnviz.wording.numbers import signed
 
 ROW = 21
-"""Pixels of a row of a waterfall."""
+"""Height of a row in pixels."""
 
 
 def waterfall(ink: Palette) -> list[Spec]:
-    """Return the template of values one under another, each from where the last ended, their sum in the row below, and
-    the number of each beside the end of its bar; `waterfall_values` fills it."""
+    """Return the template of a waterfall with the sum in the last row; `waterfall_values` fills it.
+
+    The number of each row is beside the end of its bar.
+    """
     bars = {
         "type": "waterfall",
         "orientation": "h",
@@ -28,7 +30,7 @@ def waterfall(ink: Palette) -> list[Spec]:
         "measure": Slot("measure", ("relative", "total")),
         "increasing": {"marker": {"color": ink.plus}},
         "decreasing": {"marker": {"color": ink.minus}},
-        # Not violet, which those who cannot see red take for the blue of a plus.
+        # Not violet, which looks like the blue of a plus with protanopia.
         "totals": {"marker": {"color": ink.ink}},
         "connector": {"line": {"color": ink.line, "width": 1}},
         "customdata": Slot("hover"),
@@ -38,7 +40,7 @@ def waterfall(ink: Palette) -> list[Spec]:
 
 
 def waterfall_values(values: Sequence[float], hover: Sequence[str]) -> Values:
-    """Return what fills a `waterfall` of these `values`; `hover` has a text for each of them and for the sum."""
+    """Return the values of a `waterfall` of `values`; `hover` has a text for each of them and for the sum."""
     amounts = [*map(float, values), float(np.sum(values))]
     ends = np.append(np.cumsum(values), amounts[-1])
     texts = [f" {signed(amount)} " for amount in amounts]
@@ -50,7 +52,7 @@ def waterfall_values(values: Sequence[float], hover: Sequence[str]) -> Values:
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
-    """Return the range of an axis that holds every running sum of `values`, with room for the numbers beside."""
+    """Return the range of an axis that holds every running sum of `values`, with room for the numbers."""
     ends = np.concatenate([[0.0], np.cumsum(values)])
     low, high = float(ends.min()), float(ends.max())
     room = 0.2 * (high - low or 1.0)
@@ -58,7 +60,7 @@ def sum_range(values: Sequence[float]) -> list[float]:
 
 
 def rows_layout(left: int, ink: Palette) -> Spec:
-    """Return the layout of a figure with a row for each of the labels that `rows_values` fills it with."""
+    """Return the layout of a figure with a row for each label; `rows_values` fills it."""
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     return base_layout(ink) | {
         "height": Slot("height"),
@@ -74,7 +76,7 @@ def rows_layout(left: int, ink: Palette) -> Spec:
             "position": 0,
             "ticklabelstandoff": 6,
         },
-        # A rule above the sum, as on paper.
+        # A line above the sum.
         "shapes": [
             {
                 "type": "line",
@@ -90,7 +92,7 @@ def rows_layout(left: int, ink: Palette) -> Spec:
 
 
 def rows_values(labels: Sequence[str]) -> Values:
-    """Return what fills a `rows_layout` that has these `labels`, which are drawn as they are."""
+    """Return the values of a `rows_layout` with these `labels`, which are not escaped."""
     count = len(labels)
     return {
         "height": ROW * count + 48,
@@ -102,7 +104,7 @@ def rows_values(labels: Sequence[str]) -> Values:
 
 
 def panel(ink: Palette, domain: Sequence[float], title: str) -> Spec:
-    """Return an axis on top of one of several panels that share their rows."""
+    """Return the top axis of one of several panels that share their rows."""
     return base_axis(ink) | {
         "side": "top",
         "domain": list(domain),

@@ -1,0 +1,61 @@
+"""Attention between the words of many given pairs, computed in batches: what `attnviz align` draws links by."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from attnviz.analysis.posterior import DEFAULT
+from attnviz.corpora.after import AfterReading
+from attnviz.corpora.leading import lead, pair_batches
+from attnviz.corpora.pair_read import PairRead, merged, pieces_of
+from attnviz.decoding import sentence_ids, target_ids
+from attnviz.text_files import Pair
+from attnviz.trace import Words
+from attnviz.translator import Translator
+
+_BATCH = 64
+"""Pairs computed together, at most."""
+
+
+class PairLinker:
+    """A translator that reads given pairs; it stores nothing of them."""
+
+    def __init__(self, translator: Translator[Any], *, after: bool) -> None:
+        """Take a translator with attention; `after` asks for the posterior once the word is known."""
+        self._translator = translator
+        self._after = AfterReading(translator, DEFAULT) if after else None
+
+    def encode(self, source: str, target: str) -> tuple[list[int], list[int]]:
+        """Return the ids of a pair; raise AttnvizError where a side is blank or too long."""
+        tokenizer = self._translator.tokenizer
+        return sentence_ids(tokenizer, source), target_ids(tokenizer, target)
+
+    def __call__(self, pairs: Sequence[Pair], ids: Sequence[tuple[list[int], list[int]]]) -> list[Words]:
+        """Return the words of each pair, given with its ids, and attention or the posterior between them."""
+        found: dict[int, Words] = {}
+        for places in pair_batches([len(one) for one, _ in ids], [len(two) for _, two in ids], _BATCH):
+            sources, targets = [ids[place][0] for place in places], [ids[place][1] for place in places]
+            led = lead(self._translator, sources, targets)
+            after = self._after(led, sources, targets) if self._after else [None] * len(places)
+            for row, (place, shares) in enumerate(zip(places, after, strict=True)):
+                alignment = led.alignment[row, : len(targets[row]), : len(sources[row])]
+                read = self._read(pairs[place], sources[row], targets[row], alignment, led.log_probabilities[row])
+                words = read.words()
+                if shares is not None:
+                    between = merged(shares, words.source_groups, words.target_groups)
+                    words = dataclasses.replace(words, alignment=between)
+                found[place] = words
+        return [found[place] for place in range(len(pairs))]
+
+    def _read(self, pair: Pair, source: list[int], target: list[int], alignment: Any, likely: Any) -> PairRead:
+        translator = self._translator
+        return PairRead(
+            *pieces_of(translator.tokenizer.source, source, pair[0]),
+            *pieces_of(translator.tokenizer, target, pair[1]),
+            alignment,
+            likely[: len(target)],
+            translator.network.attends,
+            translator.network.attends_once,
+        )

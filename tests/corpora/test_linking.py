@@ -1,0 +1,47 @@
+"""Pairs that are linked together have the words, attention and posterior that each has alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz import AttnvizError, Translator
+from attnviz.analysis import load_weights
+from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.posterior import words_after
+from attnviz.corpora.linking import PairLinker
+from tests.conftest import REPOSITORY
+
+FOLDER = REPOSITORY / "models" / "small-additive"
+PAIRS = [
+    ("Two dogs play in the snow.", "Deux chiens jouent dans la neige."),
+    ("A red bicycle.", "Un vélo rouge."),
+    ("The agreement on the European Economic Area was signed.", "L'accord sur l'espace économique a été signé."),
+    ("£ 5 for a 東 sign", "5 £ pour un 東 signe"),
+]
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.load(FOLDER, "cpu", "fp32")
+
+
+@pytest.mark.parametrize("after", [True, False])
+def test_together_they_are_as_alone(translator: Translator, after: bool) -> None:
+    linker, weights = PairLinker(translator, after=after), load_weights(FOLDER)
+    found = linker(PAIRS, [linker.encode(*pair) for pair in PAIRS])
+    for words, (source, target) in zip(found, PAIRS, strict=True):
+        trace = translator.translate(source, target=target)
+        expected = words_after(trace, weights) if after else trace.words()
+        assert words.source == expected.source
+        assert (words.source_groups, words.target_groups) == (expected.source_groups, expected.target_groups)
+        # Slight shares of the posterior are estimated.
+        np.testing.assert_allclose(words.alignment, expected.alignment, atol=0.02 if after else 1e-5)
+        assert pharaoh(words) == pharaoh(expected)
+
+
+def test_none_and_one_that_is_none(translator: Translator) -> None:
+    linker = PairLinker(translator, after=True)
+    assert linker([], []) == []
+    with pytest.raises(AttnvizError):
+        linker.encode("A dog.", " ")
