@@ -1,4 +1,4 @@
-"""A whole corpus at once: what a model makes of each of many sentence pairs, in a Parquet file with a row a pair."""
+"""Analyse a whole corpus: the measures of many sentence pairs, in a Parquet file with one row for each pair."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The readings after the word of many pairs: what `analysis.posterior` computes of one, in a fortieth of the time.
+"""Posterior attention of many pairs: the result of `analysis.posterior` in a fortieth of the time.
 
-Nearly all of that time would go into sum_w exp(logit_w), which each likelihood is divided by, for every step and every
-annotation. So a lower bound of it is computed first, over the pieces of this target and those that were likely at its
-steps: it bounds each share from above. Where a share might matter, the whole sum is taken; elsewhere, the bound less
-what bounds lack on average stands for the likelihood. Products are taken in bfloat16 where the processor has
-instructions for it.
+Most of that time goes into sum_w exp(logit_w), the normaliser of each likelihood, for every step and annotation. So a
+lower bound is computed first, over the pieces of this target and those that were likely at its steps: it bounds each
+share from above. Where a share might matter, the whole sum is computed; elsewhere the likelihood is the bound minus the
+mean gap of bounds. Products use bfloat16 where the processor has instructions for it.
 """
 
 from __future__ import annotations
@@ -29,30 +28,30 @@ Array = NDArray[np.float64]
 SLIGHT = 0.01
 """Share, relative to the largest of its row, below which a cell's likelihood is estimated."""
 _FACTORS: dict[Kind, tuple[float, float]] = {"balanced": (0.75, 0.25), "posterior": (1, 0)}
-"""What log (alpha p) and the fit are multiplied with in the score of a reading; those without p are not here."""
+"""Factors of log (alpha p) and of the fit in the score of each kind; kinds without p are not listed."""
 
 
 @dataclass(eq=False)
 class _Looks:
-    """What `posterior_of` needs of one pair: (Ty, Tx) each."""
+    """Input of `posterior_of` for one pair, (Ty, Tx) each."""
 
     alignment: Array
     fits: Array
     readouts: Tensor
-    """t_i had its context been h_j, (Ty Tx, l)."""
+    """t_i with h_j as its context, (Ty Tx, l)."""
     alone: Array
-    """Log p(y_i | s_{i-1}, y_{i-1}, c = h_j); at first an upper bound of it."""
+    """log p(y_i | s_{i-1}, y_{i-1}, c = h_j); first an upper bound of it."""
     logits: Array
-    """Of y_i."""
+    """Logits of y_i."""
     telling: NDArray[np.bool_]
-    """Where the bound does not do."""
+    """Cells where the bound does not suffice."""
 
     def fit(self) -> Array:
-        """How far h_j speaks for y_i."""
+        """Return how far h_j supports y_i."""
         return self.fits
 
     def settle(self, sums: Array) -> None:
-        """Take the logarithms of the sums, one for each telling cell."""
+        """Store the exact values from the log sums, one for each cell in `telling`."""
         exact = self.logits[self.telling] - sums
         lacking = (self.alone[self.telling] - exact)[exact < np.log(0.5)]
         self.alone -= lacking.mean() if len(lacking) else 0
@@ -61,10 +60,10 @@ class _Looks:
 
 
 class AfterReading:
-    """The reading of a translator's looks after the word; it holds no state of a batch."""
+    """Posterior attention for a translator; it has no state between batches."""
 
     def __init__(self, translator: Translator[Any], kind: Kind, slight: float = SLIGHT) -> None:
-        """Take a translator whose steps have one look each. With `slight` 0, nothing is estimated."""
+        """Take a translator with one attention distribution a step. With `slight` 0, nothing is estimated."""
         network: Any = translator.network
         self._output: OutputLayer = translator.prepared.decoder.output
         self._mean: Tensor = self._output.weight.mean(0)
@@ -75,9 +74,9 @@ class AfterReading:
 
     @torch.inference_mode()
     def __call__(self, led: Led, sources: Ids, targets: Ids) -> list[Array]:
-        """Return what the looks of each pair were about once their pieces were known, a (Ty, Tx) each; rows sum to 1.
+        """Return the posterior attention of each pair, (Ty, Tx) each; rows sum to 1.
 
-        Raise ValueError where `led` is of an architecture without such looks.
+        Raise ValueError where `led` is of an architecture without it.
         """
         if led.steps is None:
             raise ValueError("a step of this network has more than one look")
@@ -110,15 +109,15 @@ class AfterReading:
         return _Looks(alignment, fits, flat, bound, _exact(logits), telling)
 
     def _fits(self, steps: Steps, row: int, own: Tensor, chosen: Tensor) -> Array:
-        """Return how far h_j speaks for y_i, (Ty, Tx), as `analysis.likelihood.Readouts.fit` does."""
+        """Return how far h_j supports y_i, (Ty, Tx), as `analysis.likelihood.Readouts.fit` does."""
         pairs = self._of_step(steps, row, own).unflatten(-1, (-1, 2))
-        # C_o h_j at the winner of each pair: the rows of W_o are laid out at the winners' places.
+        # C_o h_j at the winner of each pair: the rows of W_o are scattered to the winners' positions.
         rows_of = (self._output.weight[chosen] - self._mean)[..., None]
         laid = torch.zeros_like(pairs).scatter_(-1, pairs.argmax(-1, keepdim=True), rows_of).flatten(1)
         return _exact(laid @ steps.by_context[row, : own.shape[1]].t())
 
     def _of_step(self, steps: Steps, row: int, own: Tensor) -> Tensor:
-        """Return t~_i as it was, (Ty, 2l), given alpha (Ty, Tx)."""
+        """Return t~_i of the step itself, (Ty, 2l), given alpha (Ty, Tx)."""
         rows, columns = own.shape
         wide = steps.rest[row, :rows] + own @ steps.by_context[row, :columns]
         if steps.into_gates is not None:
@@ -128,35 +127,35 @@ class AfterReading:
         return wide
 
     def _telling(self, alignment: Array, bound: Array, fits: Array) -> NDArray[np.bool_]:
-        """Return which cells may have more than a slight share of their row."""
+        """Return which cells may have more than a `slight` share of their row."""
         times, of_fit = _FACTORS[self._kind]
         if not self._slight:
             return np.ones(bound.shape, bool)
         with np.errstate(divide="ignore"):
             scores = times * (np.log(alignment) + bound) + of_fit * fits
-        # Against the largest bound rather than the largest share, which it is too large for by less than 1 at most.
+        # Relative to the largest bound instead of the largest share: the bound exceeds it by less than 1 at most.
         telling: NDArray[np.bool_] = scores >= scores.max(1, keepdims=True) + np.log(self._slight)
         return telling
 
     def _log_sum(self, readouts: Tensor, some: Tensor | None = None) -> Tensor:
-        """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (R, l) over all pieces or over `some` ids: (R,)."""
+        """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (R, l), over all pieces or `some` ids: (R,)."""
         coarse = self._output.coarse
         weight, bias = self._output.weight if coarse is None else coarse, self._output.bias
         if some is not None:
-            # A product in bfloat16 is compiled anew for each number of pieces.
+            # torch would compile a bfloat16 product for each number of pieces.
             weight, bias = self._output.weight[some], bias[some]
         readouts, bias = readouts.to(weight.dtype), bias.to(weight.dtype)
         found = []
         for part in readouts.split(max(1, LOGITS // len(bias))):
-            # Added up in float32 whatever the type: asked for a float32 sum, torch copies all the terms first.
+            # torch accumulates in float32 for any type; asked for a float32 sum, it would copy all terms first.
             sums = linear(part, weight, bias).exp_().sum(1).float().log_()
-            # Rarely do logits leave the range of what the exponential can hold.
+            # Logits rarely overflow the exponential; then compute the stable sum.
             found.append(sums if sums.isfinite().all() else linear(part, weight, bias).float().logsumexp(1))
         return torch.cat(found)
 
 
 def _following(steps: Steps, row: int, rows: int, columns: int) -> Tensor:
-    """Return s_i had its context been h_j, (Ty, Tx, n)."""
+    """Return s_i with h_j as its context, (Ty, Tx, n)."""
     assert steps.into_gates is not None
     incoming = steps.by_word[row, :rows, None] + steps.into_gates[row, None, :columns]
     recurrent = steps.recurrent[row, :rows, None].expand_as(incoming)

@@ -1,4 +1,4 @@
-"""What is done to each batch of a corpus: a function of its lines alone, to be called anywhere, in any order."""
+"""Compute the rows of a batch of lines, independently of all other lines."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ from attnviz.translator import Translator
 
 @dataclass(frozen=True)
 class _Encoded:
-    """A line that can be computed."""
+    """A line as ids."""
 
     line: Line
     source: list[int]
     target: list[int] | None
-    """None where it is to be found."""
+    """Ids of the target; None where the translator has to find it."""
 
 
 class Analyser:
-    """A translator that makes lines into rows; it holds no state of any, so that processes and threads may each call
-    one."""
+    """A translator that turns lines into rows. It has no state between calls, so threads and processes may share it."""
 
     def __init__(self, translator: Translator[Any], settings: Settings | None = None) -> None:
-        """Take the translator; raise AttnvizError where the settings ask for what cannot be done."""
+        """Take the translator; raise AttnvizError for invalid settings."""
         self.settings = settings or Settings()
         self.settings.check()
         self._translator = translator
@@ -47,7 +46,7 @@ class Analyser:
 
     @property
     def name(self) -> str:
-        """The model's."""
+        """Name of the model."""
         return self._translator.name
 
     @property
@@ -63,9 +62,10 @@ class Analyser:
         return cls(Translator.load(folder, device, settings.precision), settings)
 
     def __call__(self, lines: Sequence[Line]) -> tuple[pa.Table, list[Skipped]]:
-        """Return a row for each line, in their order, and the lines that the tokenizer makes too long or nothing of.
+        """Return a table with a row for each line, in order, and the skipped lines.
 
-        The rows are the same whatever lines are given together, but for what rounding makes of another order of sums.
+        Lines are skipped that are blank or too long for the tokenizer. Rows do not depend on the other lines, except
+        for rounding in another order of summation.
         """
         encoded, skipped = self._encoded(lines)
         found = self._found([one for one in encoded if one.target is None])
@@ -92,7 +92,7 @@ class Analyser:
         return encoded, skipped
 
     def _found(self, asked: Sequence[_Encoded]) -> dict[int, list[int]]:
-        """Return the ids of the translations, by the numbers of their lines."""
+        """Return the ids of the translations, by line number."""
         texts = [one.line.source for one in asked]
         hypotheses = self._translator.search_batch(texts, beam=self.settings.beam) if texts else []
         return {one.line.number: list(finished[0].ids) for one, finished in zip(asked, hypotheses, strict=True)}

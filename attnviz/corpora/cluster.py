@@ -1,8 +1,8 @@
-"""A folder of files to a folder of tables, by actors of a Ray cluster: on this machine or on many.
+"""Analyse a folder of files with actors of a Ray cluster, on one machine or many.
 
-Ray Data streams the windows that are missing to actors, each of which holds the model and writes the parts; it starts
-those that die anew and gives their windows again. Tables are therefore, byte for byte, those of `analyse_file`, and a
-run that ended goes on from the parts, whichever of the two began it.
+Ray Data streams the missing windows to actors, each of which holds the model and writes parts; it restarts actors that
+die and reassigns their windows. Tables are byte for byte those of `analyse_file`, and a run that ended continues from
+its parts, whichever of the two began it.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from attnviz.memory import keep_few_shapes
 from attnviz.model_folder import weights_digest
 
 _READERS = 2
-"""Files that are read at once; a reader waits while its windows lie there."""
+"""Number of files read at once; a reader waits while its windows are pending."""
 
 Task = tuple[Job, frozenset[Path]]
-"""What is to be made, and the parts of it that were there."""
+"""A job, and the parts of it that existed before."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where the actors are, and what each has."""
+    """Address of a Ray cluster, and resources of its actors."""
 
     address: str | None = None
-    """Of a cluster that runs, as of `ray.init`; None for one of this machine, that ends with the run."""
+    """Address of a running cluster, as for `ray.init`; None to start one on this machine for the run."""
     actors: int | None = None
-    """None for as many as the cluster has processors or graphics cards for."""
+    """Number of actors; None for as many as the cluster has processors or GPUs for."""
     gpus_per_actor: float = 0
-    """A half: two actors share one; 0: an actor computes on a processor core."""
+    """GPUs of an actor; 0.5: two actors share one; 0: actors run on CPU cores."""
 
     def check(self) -> None:
-        """Raise AttnvizError where there is no such cluster."""
+        """Raise AttnvizError unless the GPUs per actor are 0, a fraction of one, or a whole number."""
         if self.gpus_per_actor < 0 or (self.gpus_per_actor > 1 and self.gpus_per_actor % 1):
             raise AttnvizError(f"An actor has a share of a graphics card, or whole ones, not {self.gpus_per_actor}.")
 
@@ -63,11 +63,11 @@ def analyse_folder(
     skip_malformed: bool = False,
     advance: Callable[[Progress], object] | None = None,
 ) -> dict[Path, About]:
-    """Write a table to the folder `output` for each file of the folder `path` that `read_lines` reads, or for the one
-    file `path`, as `analyse_file` does of one, and return what they say of themselves; `limit` is of each.
+    """Write a table to the folder `output` for each file in the folder `path`, or for the one file `path`.
 
-    Files and the model have the same paths on all machines of the cluster. Raise AttnvizError where Ray is not
-    installed, a file or the model cannot be read, a table cannot be written, or the cluster cannot be reached.
+    Files are those that `read_lines` reads, and tables those of `analyse_file`; return their metadata. `limit` applies
+    to each file. Files and model must have the same paths on all machines of the cluster. Raise AttnvizError where Ray
+    is not installed, a file or the model cannot be read, a table cannot be written, or the cluster cannot be reached.
     """
     cluster, settings, digest = cluster or Cluster(), settings or Settings(), weights_digest(model)
     cluster.check()
@@ -81,7 +81,7 @@ def analyse_folder(
         job.check()
     waiting = [job for job in jobs if job.made() is None]
     if waiting:
-        Analyser.load(model, settings, "cpu")  # what is wrong with a model is said here rather than by every actor
+        Analyser.load(model, settings, "cpu")  # report an invalid model once instead of from every actor
     for job in waiting:
         job.begin()
     tasks = [(job, job.there()) for job in waiting]
@@ -99,7 +99,7 @@ def analyse_folder(
 
 
 def _tables(path: Path, output: Path) -> list[tuple[Path, Path]]:
-    """Return each file with its table, by name; raise AttnvizError where there is none, or one for two."""
+    """Return each file with its table, by name; raise AttnvizError without files, or where two share a table."""
     if output.is_file():
         raise AttnvizError(f"With --ray the output is a folder, and {output} is a file.")
     files = sorted(file for file in path.iterdir() if readable(file)) if path.is_dir() else [path]
@@ -117,7 +117,7 @@ def _tables(path: Path, output: Path) -> list[tuple[Path, Path]]:
 
 
 class _Actor:
-    """A model in a process of its own, which makes windows into parts."""
+    """A model in a process of its own, which computes the parts of windows."""
 
     def __init__(self, folder: Path, settings: Settings, device: str) -> None:
         keep_few_shapes()
@@ -127,14 +127,16 @@ class _Actor:
         self._analyser = Analyser.load(folder, settings, device)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Compute one window; return how many lines it has, and how many were skipped."""
+        """Compute one window; return its number of lines, and how many were skipped."""
         lines, skipped = write_part(self._analyser, Path(batch["part"][0]), batch["window"][0])
         return {"task": batch["task"], "lines": [lines], "skipped": [skipped]}
 
 
 def _windows(batch: dict[str, Any], tasks: Sequence[Task]) -> Iterator[dict[str, Any]]:
-    """Yield the windows of a file that were missing when the run began: the same ones however often it is asked, for
-    Ray asks again where they were lost."""
+    """Yield the windows of a file that were missing when the run began.
+
+    Repeated calls yield the same windows: Ray calls again where results were lost.
+    """
     place = int(batch["task"][0])
     job, there = tasks[place]
     for part, window in job.missing(there):
@@ -146,12 +148,12 @@ def _windows(batch: dict[str, Any], tasks: Sequence[Task]) -> Iterator[dict[str,
 def _computed(
     tasks: Sequence[Task], loading: tuple[Path, Settings], cluster: Cluster
 ) -> Iterator[tuple[int, int, int]]:
-    """Compute what is missing; of each window yield the place of its task, its lines, and how many were skipped."""
+    """Compute missing windows; yield for each the index of its task, its number of lines, and how many were skipped."""
     with _connected(cluster) as ray:
         actors = cluster.actors or _room(ray, cluster)
         device = "cuda" if cluster.gpus_per_actor else "cpu"
         files = ray.data.from_items([{"task": place} for place in range(len(tasks))], override_num_blocks=len(tasks))
-        # Actors may have all the processors there are: what reads takes none of its own.
+        # Actors may occupy all processors, so readers reserve none.
         windows = files.map_batches(
             _windows,
             fn_kwargs={"tasks": tasks},
@@ -176,9 +178,9 @@ def _computed(
 
 @contextlib.contextmanager
 def _connected(cluster: Cluster) -> Iterator[Any]:
-    """Reach the cluster, or start one, and leave it as it was; yield the module `ray`."""
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is told to anybody
-    # Otherwise its core warns on standard error that the arguments of actors could be lost: the run itself holds them.
+    """Connect to the cluster, or start one, and restore the previous state at the end; yield the module `ray`."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage statistics
+    # Otherwise Ray's core warns on standard error about losing the arguments of actors, which the run itself holds.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         import ray
@@ -190,17 +192,17 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
         local: dict[str, Any] = {} if cluster.address else {"include_dashboard": False}
         try:
             with _silence():
-                # Without an address, Ray would take a cluster that happens to run on this machine.
+                # Without an address, Ray would join any cluster that runs on this machine.
                 ray.init(cluster.address or "local", log_to_driver=False, logging_level=logging.ERROR, **local)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise AttnvizError(f"There is no Ray cluster at {cluster.address}: {error}") from error
-    # Ray's own progress and traces would stand among the command's; its warnings of a cluster too small stay.
+    # Hide Ray's progress and tracebacks among the command's output, but keep warnings about resources.
     for name, level in (("data", "WARNING"), ("data._internal.progress", "ERROR"), ("data.exceptions", "CRITICAL")):
         logging.getLogger(f"ray.{name}").setLevel(level)
     context = ray.data.DataContext.get_current().copy()
     context.enable_progress_bars = context.print_on_execution_start = False
     context.raise_original_map_exception = True
-    # A window is large: each is a block by itself, which an actor gets as soon as it was read.
+    # Windows are large: each is a block, which an actor gets as soon as it was read.
     context.target_max_block_size = 1
     try:
         with ray.data.DataContext.current(context):
@@ -212,7 +214,7 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Have nothing printed on standard error, by compiled code either, which says how it was told to be silent."""
+    """Suppress output to standard error, also of compiled code that ignores Python's settings."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -225,7 +227,7 @@ def _silence() -> Iterator[None]:
 
 
 def _room(ray: Any, cluster: Cluster) -> int:
-    """Return how many actors there is room for; raise AttnvizError where there is none for one."""
+    """Return how many actors the cluster has room for; raise AttnvizError where it has room for none."""
     has = ray.cluster_resources()
     room = has.get("GPU", 0) / cluster.gpus_per_actor if cluster.gpus_per_actor else has.get("CPU", 0)
     if room < 1:
@@ -234,7 +236,7 @@ def _room(ray: Any, cluster: Cluster) -> int:
 
 
 def _reason(error: Exception) -> str:
-    """Return the sentence of the program that an actor failed with, or what Ray says of it."""
+    """Return the AttnvizError message of an actor, or else Ray's."""
     cause = getattr(error, "cause", None)
-    # Ray adds advice about retrying to what was raised, on lines of its own.
+    # Ray appends advice about retrying on further lines.
     return str(cause).splitlines()[0] if isinstance(cause, AttnvizError) else f"The cluster failed: {error}"

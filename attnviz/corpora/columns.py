@@ -1,4 +1,4 @@
-"""The table of a corpus: what its columns are, and which of them are measures that can be sorted and drawn."""
+"""Columns of the table of a corpus, and those that are measures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of one number a pair."""
+    """A column with one number for each pair."""
 
     name: str
     meaning: str
-    """What it is, with its range or unit."""
+    """Meaning, with range or unit."""
     whole: bool = False
-    """Whether it counts something."""
+    """Whether it is a count."""
 
 
 MEASURES = (
@@ -44,7 +44,7 @@ MEASURES = (
     Measure("source_length", "words of the source", True),
     Measure("target_length", "words of the target", True),
 )
-"""Null where there is nothing to measure: no attention, no reference, no links."""
+"""All measures; null where there is nothing to measure: no attention, no reference, no links."""
 
 _LINKS = pa.list_(pa.struct([("i", pa.int16()), ("j", pa.int16()), ("weight", pa.float32())]))
 _GOLD = pa.list_(pa.struct([("i", pa.int16()), ("j", pa.int16()), ("sure", pa.bool_())]))
@@ -92,4 +92,4 @@ SCHEMA = pa.schema(
         ),
     ]
 )
-"""A row a pair; each field says in its metadata what it means."""
+"""One row for each pair; each field has its meaning in its metadata."""

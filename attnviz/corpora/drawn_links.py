@@ -1,4 +1,4 @@
-"""Links that people drew between words of their own, as links between the words of a reading."""
+"""Map gold links between another tokenisation's words to the words of a trace."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from attnviz.trace import Words
 
 
 def on_words(gold: GoldAlignment, pair: PairRead, words: Words) -> dict[Link, bool]:
-    """Return the links (source, target), counted from 0, between the words of the reading, and whether each is sure.
+    """Return the links (source, target), 0-based, between the words of `pair`, and whether each is sure.
 
-    A word of theirs is the words of the reading that it has letters in common with. Where it is several, nobody said
-    which of them a link is of: it is possible for each. Marks are set apart: those of "station?" go with those of the
-    other side, if there are any, and are no part of what "station" is linked to. What became of a mark that is part of
-    a word, nobody said at all: any mark like it is possible.
+    A gold word corresponds to the words that share letters with it. Where these are several, the link is possible for
+    each. Punctuation is separate: the mark in "station?" is linked to marks of the other side, if any, and not to what
+    "station" is linked to. Marks inside gold words have no gold links: equal marks are possible links.
     """
     source = _places(pair.source_surfaces, words.source_groups, gold.source)
     target = _places(pair.target_surfaces, words.target_groups, gold.target)
@@ -41,14 +40,14 @@ def on_words(gold: GoldAlignment, pair: PairRead, words: Words) -> dict[Link, bo
 
 
 class _Places(NamedTuple):
-    """The words of the reading that one of theirs is."""
+    """Our words and marks that correspond to one gold word."""
 
     words: list[int]
     marks: list[int]
 
 
 def _apart(source: _Places, target: _Places) -> Iterator[list[Link]]:
-    """Yield the links that one link is: those of the words and those of the marks."""
+    """Yield the links that correspond to one gold link: those of words and those of marks."""
     if source.marks and target.marks:
         yield [(j, i) for j, i in product(source.marks, target.marks)]
     if source.words and target.words:

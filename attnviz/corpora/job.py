@@ -1,7 +1,7 @@
-"""A file and the table that is to be made of it: what of it is there, what is missing, and how it is put together.
+"""A file and the table to make from it: existing parts, missing windows, and the final merge.
 
-Each window of lines becomes a part, a Parquet file that is there as a whole or not at all, in the folder `OUT.parts`.
-What was begun is therefore known from the parts, and parts are the same whoever computes them.
+Each window of lines becomes a part, a Parquet file written atomically in the folder `OUT.parts`. Progress is therefore
+known from the parts, which are the same whoever computes them.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from attnviz.text_files import Skipped
 
 Window = list[Line | Skipped]
 WINDOW = 1000
-"""Lines of a part: sorted by length among themselves, and a row group of the table."""
+"""Lines of a part: sorted by length within it, and a row group of the table."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A file, a model and what is asked, which say what the table is; and where it goes."""
+    """A file, a model and settings, which determine the table, and its path."""
 
     file: Path
     output: Path
     model: str
-    """Its name."""
+    """Name of the model."""
     digest: str
-    """SHA-256 of its weights."""
+    """SHA-256 of the weights."""
     settings: Settings
     gold: Path | None = None
     limit: int | None = None
@@ -47,7 +47,7 @@ class Job:
     """Whether lines that cannot be used are left out however many they are."""
 
     def check(self) -> None:
-        """Raise AttnvizError where it can be seen beforehand that no table will come of it."""
+        """Raise AttnvizError for errors that are visible before the run."""
         check_name(self.file)
         if not self.skip_malformed:
             check_lines(self.file, self.limit)
@@ -59,12 +59,12 @@ class Job:
 
     @property
     def parts(self) -> Path:
-        """The folder of the parts."""
+        """Folder of the parts."""
         return self.output.with_name(f"{self.output.name}.parts")
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 of all that the table depends on; raise AttnvizError where a file cannot be read."""
+        """SHA-256 of everything that the table depends on; raises AttnvizError where a file cannot be read."""
         files = [self.file, *([self.gold] if self.gold else [])]
         told = {
             "model": self.digest,
@@ -78,12 +78,12 @@ class Job:
 
     @cached_property
     def total(self) -> int:
-        """How many lines it takes; raise AttnvizError where they cannot be read."""
+        """Number of lines to process; raises AttnvizError where they cannot be read."""
         count = count_lines(self.file)
         return min(count, self.limit or count)
 
     def made(self) -> About | None:
-        """Return what the table says of itself where it is there already, of the same file, model and settings."""
+        """Return the metadata of a finished table of the same file, model and settings; None without one."""
         known = about(self.output) if self.output.exists() else None
         if known is None or known.fingerprint != self.fingerprint:
             return None
@@ -91,8 +91,10 @@ class Job:
         return known
 
     def begin(self) -> None:
-        """Make a folder for the parts, or leave that which was begun; those of another run go. Raise AttnvizError where
-        it cannot be written."""
+        """Create the folder of the parts, or keep that of an unfinished run; delete parts of another run.
+
+        Raise AttnvizError where it cannot be written.
+        """
         mark = self.parts / "run.txt"
         try:
             if mark.is_file() and mark.read_text() == self.fingerprint:
@@ -104,11 +106,11 @@ class Job:
         replace_text(mark, self.fingerprint)
 
     def there(self) -> frozenset[Path]:
-        """Return the parts that were computed."""
+        """Return the existing parts."""
         return frozenset(self.parts.glob("*.parquet"))
 
     def missing(self, there: Collection[Path]) -> Iterator[tuple[Path, Window]]:
-        """Yield the windows whose parts are not `there`, with those, in order; raise AttnvizError as `read_lines`."""
+        """Yield the windows whose parts are not in `there`, with the parts' paths, in order; raise as `read_lines`."""
         lines = itertools.islice(read_lines(self.file, self.gold), self.limit)
         for index in itertools.count():
             window = list(itertools.islice(lines, self.window))
@@ -119,7 +121,7 @@ class Job:
                 yield part, window
 
     def finish(self) -> About:
-        """Put the parts together into the table, and let them go; raise AttnvizError where it cannot be written."""
+        """Merge the parts into the table, and delete them; raise AttnvizError where it cannot be written."""
         told = About(self.fingerprint, self.model, dataclasses.asdict(self.settings), self.total, 0, 0, [])
         found = put_together(self.parts, self.output, told)
         shutil.rmtree(self.parts)
@@ -128,22 +130,22 @@ class Job:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is, in lines."""
+    """Progress of a run, in lines."""
 
     done: int
     total: int
     skipped: int
     before: int
-    """Of those done, how many were done when the run began."""
+    """Number of lines that were done when the run began."""
 
     @classmethod
     def at_first(cls, total: int, there: Collection[Path]) -> Progress:
-        """Return how far a run of `total` lines is when so many parts are there."""
+        """Return the progress of a run of `total` lines with the parts in `there`."""
         done = sum(map(lines_of, there))
         return cls(done, total, sum(len(skipped_of(part)) for part in there), done)
 
     def further(self, lines: int, skipped: int) -> Progress:
-        """Return how far it is with so many lines more, and of them so many skipped."""
+        """Return the progress after that many more lines, of which some were skipped."""
         return dataclasses.replace(self, done=self.done + lines, skipped=self.skipped + skipped)
 
 

@@ -1,4 +1,4 @@
-"""Forced decoding of a batch of pairs: the numbers of every step that the measures of a corpus are made of."""
+"""Forced decoding of a batch of pairs, with the numbers of every step that the measures need."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from attnviz.text import BOS, PAD
 from attnviz.translator import Translator
 
 LIKELIEST = 8
-"""Pieces of each step whose ids are kept: with those written they bound the sum that a probability is divided by."""
+"""Pieces of each step whose ids are stored: with the written ones, they bound the normaliser of a probability."""
 LOGITS = 1 << 22
-"""Computed at once: 16 MB in single precision, of 262 readouts at a vocabulary of 16,000."""
+"""Number of logits computed at once: 16 MB in single precision, or 262 readouts at a vocabulary of 16,000."""
 
 Ids = list[list[int]]
 
@@ -41,7 +41,7 @@ def pair_batches(sources: Sequence[int], targets: Sequence[int], most: int) -> I
 
 @dataclass(frozen=True)
 class Steps:
-    """What the readouts of S pairs are made of, padded; whatever a context adds to a readout is linear in it."""
+    """Terms of the readouts of S pairs, padded; a context enters a readout linearly."""
 
     rest: Tensor
     """U_o s_{i-1} + b + V_o E y_{i-1}, (S, Ty, 2l); with `readout_state="current"` V_o E y_{i-1} alone."""
@@ -56,28 +56,28 @@ class Steps:
     into_gates: Tensor | None
     """C h_j of the gates, (S, Tx, 3n), where the readout sees s_i; None where it does not."""
     annotations: Tensor
-    """What contexts are made of: h_j, (S, Tx, 2n), or without attention its forward half."""
+    """Terms of the contexts: h_j, (S, Tx, 2n), or without attention its forward half."""
     last: Tensor
-    """s_Ty, (S, 1, n): the state that `states` lacks."""
+    """s_Ty, (S, 1, n), which `states` lacks."""
 
 
 @dataclass(frozen=True)
 class Led:
-    """S pairs through whose targets a decoder was led."""
+    """S pairs under forced decoding."""
 
     alignment: NDArray[np.float32]
     """alpha, (S, Ty, Tx), padded."""
     log_probabilities: NDArray[np.float32]
     """Log p(y_i), (S, Ty); 0 at padding."""
     likeliest: NDArray[np.int64]
-    """Ids of the pieces that were likeliest at each step, (S, Ty, 8); 0 at padding."""
+    """Ids of the likeliest pieces at each step, (S, Ty, 8); 0 at padding."""
     steps: Steps | None
-    """None where a step has not one context alone."""
+    """None where a step does not have exactly one context."""
 
 
 @torch.inference_mode()
 def lead(translator: Translator[Any], sources: Ids, targets: Ids) -> Led:
-    """Lead the decoder through each of the S `targets`, EOS last, given its source, EOS last too."""
+    """Force the decoder to write each of the S `targets` for its source; both have EOS last."""
     device = translator.device
     lengths = torch.tensor([len(source) for source in sources], device=device)
     source, target = _padded(sources).to(device), _padded(targets).to(device)
@@ -96,12 +96,12 @@ def lead(translator: Translator[Any], sources: Ids, targets: Ids) -> Led:
 def _stepwise(
     translator: Translator[Any], source: Tensor, lengths: Tensor, previous: Tensor
 ) -> tuple[Tensor, Tensor, Steps]:
-    """Return readouts (S, Ty, l), alignment (S, Ty, Tx) and the steps: those of `StepDecoder`, which is the faster."""
+    """Return readouts (S, Ty, l), alignment (S, Ty, Tx) and the steps, computed by the faster `StepDecoder`."""
     prepared: Any = translator.prepared
     decoder: StepDecoder = prepared.decoder
     memory = prepared.memory(source, lengths)
     state = decoder.start(memory)
-    # Few of all pieces occur: a table of them all would take more memory than the model.
+    # Few pieces occur in a batch: a table of all would take more memory than the model.
     words = decoder.words_of(previous)
     states, products, readouts, alignment = [], [], [], []
     for i, ids in enumerate(previous.unbind(1)):
@@ -116,7 +116,7 @@ def _stepwise(
     if not current:
         rest += product[..., gates + decoder.query_size :]
     seen = memory.annotations[..., : decoder.attention.context_size]
-    # Where the readout does not see s_i, three quarters of what contexts are multiplied with are not needed again.
+    # If the readout does not use s_i, three quarters of the context's products are not needed again.
     added = (decoder.values if current else decoder.into_readout)(seen.flatten(0, 1)).unflatten(0, seen.shape[:2])
     steps = Steps(
         rest,
@@ -149,5 +149,5 @@ def _of_words(translator: Translator[Any], readouts: Tensor, target: Tensor) -> 
 
 
 def _padded(sentences: Ids) -> Tensor:
-    """Return ids as a matrix (S, longest), filled up with PAD."""
+    """Return ids as a matrix (S, longest), padded with PAD."""
     return pad_sequence([torch.tensor(ids) for ids in sentences], batch_first=True, padding_value=PAD)

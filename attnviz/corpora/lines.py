@@ -1,6 +1,6 @@
-"""Sentences and pairs, read one after another from whatever file they are in, so that no file is ever held whole.
+"""Stream sentences and pairs from files in several formats; no file is held in memory as a whole.
 
-A line that cannot be used is told as a `Skipped`, in its place.
+An unusable line becomes a `Skipped` in its place.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from attnviz.text_files import (
 )
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
-"""And the first three followed by `.gz` or `.xz`."""
+"""File extensions; the first three may be followed by `.gz` or `.xz`."""
 _LONGEST_LINE = 4 * (2 * 20 * LONGEST_SENTENCE + 1000)
-"""Bytes of a line that are read: of one that is far too long, what is enough to see that."""
+"""Bytes read of a line: enough to see that it is too long."""
 _COLUMNS = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
-"""Names that columns of a Parquet file may have."""
+"""Names of the columns of a Parquet file."""
 _READ_AT_ONCE = 1000
 
 
@@ -46,21 +46,21 @@ class Line:
     """A sentence, or a pair, of a file."""
 
     number: int
-    """Of its line or row, from 1."""
+    """Line or row number, from 1."""
     source: str
     target: str | None = None
     gold: GoldAlignment | None = None
-    """Links that people drew between the words of the pair."""
+    """Gold links between the words of the pair."""
 
 
 def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]:
-    """Yield the sentences or pairs of a file, by its ending.
+    """Yield the sentences or pairs of a file, in the format of its extension.
 
-    `.tsv` and `.txt`: a sentence a line, or source<TAB>target; `.jsonl`: pairs with links, as `evaluation.read_gold`
-    reads them; `.parquet`: columns `source` and, for pairs, `target`; all but the last also as `.gz` or `.xz`. `gold`
-    has a line of Pharaoh links for each pair, between words divided by blanks (`i-j` sure, `i?j` or `ipj` possible;
-    an empty line for a pair without). Raise AttnvizError, naming the file, where it cannot be read or has another
-    ending.
+    `.tsv` and `.txt`: one sentence a line, or source<TAB>target; `.jsonl`: pairs with links, as `evaluation.read_gold`
+    reads them; `.parquet`: columns `source` and, for pairs, `target`. All but the last may be compressed as `.gz` or
+    `.xz`. `gold` has a line of Pharaoh links for each pair, between words separated by spaces (`i-j` sure, `i?j` or
+    `ipj` possible; empty for a pair without links). Raise AttnvizError, naming the file, where it cannot be read or has
+    another extension.
     """
     check_name(path)
     if gold is None:
@@ -96,7 +96,7 @@ def check_lines(path: Path, limit: int | None = None) -> None:
 
 
 def check_name(path: Path) -> None:
-    """Raise AttnvizError unless the name of a file ends as one that can be read, and the file is there."""
+    """Raise AttnvizError unless the file exists and has a readable extension."""
     if not readable(path):
         raise AttnvizError(f"The file {path} must end in {spelt_endings()}.")
     if not path.is_file():
@@ -104,25 +104,25 @@ def check_name(path: Path) -> None:
 
 
 def spelt_endings() -> str:
-    """Return what a name can end in, as a part of a sentence."""
+    """Return the readable extensions as part of a sentence."""
     return gettext(
         "{endings}, or, but for the last, in one of them with .gz or .xz after it", endings=", ".join(ENDINGS)
     )
 
 
 def readable(path: Path) -> bool:
-    """Return whether the name of a file ends as one that can be read."""
+    """Return whether a file has a readable extension."""
     kind = _plain(path).suffix
     return kind in ENDINGS and (kind != ".parquet" or path.suffix == kind)
 
 
 def bare_name(path: Path) -> str:
-    """Return the name of a file without the endings that say how it is written."""
+    """Return the name of a file without extensions of format and compression."""
     return _plain(path).stem
 
 
 def count_lines(path: Path) -> int:
-    """Return how many lines or rows a file has; raise AttnvizError where it cannot be read."""
+    """Return the number of lines or rows of a file; raise AttnvizError where it cannot be read."""
     if _plain(path).suffix == ".parquet":
         with _reading(path):
             return int(parquet.ParquetFile(path).metadata.num_rows)
@@ -134,7 +134,7 @@ def count_lines(path: Path) -> int:
 
 
 def _plain(path: Path) -> Path:
-    """Return a path without the ending of compression."""
+    """Return a path without the extension of compression."""
     return path.with_suffix("") if path.suffix in (".gz", ".xz") else path
 
 
@@ -191,7 +191,7 @@ def _of_parquet(path: Path) -> Iterator[Line | Skipped]:
 
 
 def _cells(column: Any) -> list[Any]:
-    """Return the values of a column; bytes in a text that are not UTF-8 become U+FFFD, which a line must not hold."""
+    """Return the values of a column; invalid UTF-8 becomes U+FFFD, which makes a line invalid."""
     if not pa.types.is_string(column.type):
         cells: list[Any] = column.to_pylist()
         return cells
@@ -200,7 +200,7 @@ def _cells(column: Any) -> list[Any]:
 
 
 def _checked(number: int, source: str, target: str | None = None) -> Line | Skipped:
-    """Return a line, or why it is none; what takes a tokenizer to find is found later."""
+    """Return a line, or the reason to skip it; the tokenizer checks later."""
     for what, text in ((gettext("the source"), source), (gettext("the target"), target)):
         if text is None:
             continue

@@ -1,4 +1,4 @@
-"""One pair of a batch, with what is read off it: the words, and the remarks of the reading."""
+"""One pair of a batch, with its words, as findings and measures need it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from attnviz.trace import Words
 
 @dataclass(frozen=True, eq=False)
 class PairRead:
-    """What a `Trace` holds of a translation, without the states: see there for each field."""
+    """The fields of a `Trace` that measures need, without states."""
 
     source_pieces: tuple[str, ...]
     source_surfaces: tuple[str, ...]
     target_pieces: tuple[str, ...]
     target_surfaces: tuple[str, ...]
     alignment: NDArray[Any]
-    """alpha, (Ty, Tx)."""
+    """Attention alpha, (Ty, Tx)."""
     log_probabilities: NDArray[Any]
     """Log p(y_i), (Ty,)."""
     attends: bool
@@ -37,7 +37,7 @@ class PairRead:
         return likely
 
     def words(self) -> Words:
-        """Return the words and attention between them, as `Trace.words` does."""
+        """Return the alignment by words, as `Trace.words` does."""
         return self._words
 
     @cached_property
@@ -55,8 +55,10 @@ class PairRead:
 def merged(
     shares: NDArray[Any], source: tuple[tuple[int, ...], ...], target: tuple[tuple[int, ...], ...]
 ) -> NDArray[np.float32]:
-    """Return shares between pieces, (Ty, Tx), as shares between words, (target words, source words): what
-    `Words.merged` returns, for groups of neighbours."""
+    """Return shares between pieces, (Ty, Tx), as shares between words, (target words, source words).
+
+    It returns what `Words.merged` does, but needs groups of neighbouring pieces.
+    """
     columns = np.add.reduceat(shares, [group[0] for group in source], axis=1)
     rows = np.add.reduceat(columns, [group[0] for group in target], axis=0)
     found: NDArray[np.float32] = (rows / [[len(group)] for group in target]).astype(np.float32)
@@ -64,8 +66,10 @@ def merged(
 
 
 def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the pieces of a sentence, `</s>` last, and the same with the characters of the `text`, where it is at
-    hand, that each `<unk>` stands for."""
+    """Return the pieces of a sentence, `</s>` last, and the same with the typed characters in place of each `<unk>`.
+
+    Both are equal where the `text` is None.
+    """
     pieces = tokenizer.pieces(ids)
     if text is None or UNK not in ids:
         return pieces, pieces

@@ -1,4 +1,4 @@
-"""The parts that a table is put together from: each is there as a whole or not at all."""
+"""The parts of a table, each written atomically, and their merge."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from attnviz.files import replacing
 from attnviz.text_files import Skipped
 
 _TOLD = 1000
-"""Skipped lines that the table names; beyond, they are counted only."""
+"""Number of skipped lines that a table lists; further ones are only counted."""
 _KEY = b"attnviz"
-"""Of what the metadata of a part or table says."""
+"""Key of our metadata in a part or table."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a table says of its making."""
+    """Metadata of a table."""
 
     fingerprint: str
-    """Of the file, the model and the settings: the same for the same table."""
+    """SHA-256 of file, model and settings, the same for equal tables."""
     model: str
     settings: dict[str, Any]
     lines: int
     rows: int
     skipped: int
     named: list[tuple[int, str]]
-    """Number and reason of the lines that were skipped: the first thousand."""
+    """Number and reason of the first thousand skipped lines."""
 
 
 def about(table: Path) -> About | None:
-    """Return what a table says of its making, None where it is none of `analyse_file`."""
+    """Return the metadata of a table; None where it is not one of `analyse_file`."""
     try:
         metadata = parquet.read_schema(table).metadata or {}
         told = json.loads(metadata[_KEY])
@@ -49,7 +49,7 @@ def about(table: Path) -> About | None:
 
 
 def write_part(analyser: Analyser, part: Path, window: list[Line | Skipped]) -> tuple[int, int]:
-    """Compute a window and write its part; return how many lines it has, and how many of them were skipped."""
+    """Compute a window and write its part; return its number of lines, and how many were skipped."""
     table, more = analyser([line for line in window if isinstance(line, Line)])
     skipped = sorted([line for line in window if isinstance(line, Skipped)] + more, key=lambda line: line.number)
     named = json.dumps([[line.number, line.reason] for line in skipped])
@@ -59,17 +59,17 @@ def write_part(analyser: Analyser, part: Path, window: list[Line | Skipped]) -> 
 
 
 def skipped_of(part: Path) -> list[tuple[int, str]]:
-    """Return number and reason of the lines that were skipped in a part."""
+    """Return number and reason of the skipped lines of a part."""
     return [(number, reason) for number, reason in json.loads(parquet.read_schema(part).metadata[_KEY])]
 
 
 def lines_of(part: Path) -> int:
-    """Return how many lines a part has, those that were skipped included."""
+    """Return the number of lines of a part, skipped ones included."""
     return int(parquet.read_metadata(part).num_rows) + len(skipped_of(part))
 
 
 def put_together(parts: Path, output: Path, told: About) -> About:
-    """Put the parts, in their order, into one table that says of itself what is `told`, and what was skipped."""
+    """Merge the parts, in order, into one table with the metadata `told` and its skipped lines."""
     files = sorted(parts.glob("*.parquet"))
     count, named = 0, list[tuple[int, str]]()
     for part in files:

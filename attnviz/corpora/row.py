@@ -1,4 +1,4 @@
-"""A row of the table: every measure of one pair, by the names of its columns."""
+"""Compute a row of the table: every measure of one pair, by column name."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Shares = NDArray[Any]
 def row_of(
     line: Line, pair: PairRead, target: str, reference: str | None, after: Shares | None, threshold: float
 ) -> dict[str, Any]:
-    """Return the row of a pair, but for `model` and `search`: texts, measures, links and remarks.
+    """Return the row of a pair without `model` and `search`: texts, measures, links and remarks.
 
-    `after` (Ty, Tx) is what its looks were about once the words were known, None where that is not asked for or there
-    is no such thing; links of at least `threshold` are kept.
+    `after` (Ty, Tx) is its posterior attention, None where not requested or not available; links with a share of at
+    least `threshold` are stored.
     """
     words = pair.words()
     row: dict[str, Any] = {
@@ -63,7 +63,7 @@ def _of_probabilities(pair: PairRead, words: Words) -> dict[str, float]:
     total = float(pair.log_probabilities.sum(dtype=np.float64))
     return {
         "log_probability_per_word": total / max(len(words.target) - 1, 1),
-        # Of a pair that is none, it may be larger than float32 holds.
+        # For unrelated sentences it may exceed float32.
         "perplexity": float(np.exp(min(-total / len(pair.log_probabilities), 88.0))),
     }
 
@@ -91,7 +91,7 @@ def _of_attention(pair: PairRead, words: Words) -> dict[str, Any]:
 
 
 def _links(shares: Shares, threshold: float) -> list[dict[str, Any]]:
-    """Return the links between words, `</s>` left out: those of at least `threshold`, and the largest of each row."""
+    """Return the links between words without `</s>`: those of at least `threshold`, and the largest of each row."""
     rows, last = shares[:-1], shares.shape[1] - 1
     found = sorted({*links(rows, threshold), *links(rows)}, key=lambda link: link[::-1])
     return [{"i": i, "j": j, "weight": float(rows[i, j])} for j, i in found if j < last]

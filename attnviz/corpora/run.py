@@ -1,5 +1,4 @@
-"""A file from its first line to the table of it, by one process or several, and on again after a kill: killed and
-started again, a run ends with the same bytes."""
+"""Analyse a whole file, in one process or several; a killed run continues and ends with the same bytes."""
 
 from __future__ import annotations
 
@@ -28,14 +27,13 @@ def analyse_file(
     skip_malformed: bool = False,
     advance: Callable[[Progress], object] | None = None,
 ) -> About:
-    """Read sentences or pairs from `path`, as `read_lines` does, and write the table of them to `output` (Parquet).
+    """Read sentences or pairs from `path`, as `read_lines` does, and write their table to `output` (Parquet).
 
-    `model` is a folder, or an `Analyser` that is ready, which has settings of its own. With a folder, `workers`
-    processes of one thread each share the work. `limit` takes the first so many lines. `advance` is told how far it is
-    at first and after each `window` of lines, and what it raises ends the run. However a run ends, the same call goes
-    on from the windows that were done; a table that is there already, of the same file, model and settings, is left as
-    it is. Raise AttnvizError where a file or the model cannot be read, more than 1 % of the lines are malformed, unless
-    with `skip_malformed`, or the table cannot be written.
+    `model` is a folder, or an `Analyser` with settings of its own. With a folder, `workers` processes of one thread
+    each share the work. `limit` takes only the first lines. `advance` is called with the progress at the start and
+    after each `window` of lines; an exception from it ends the run. However a run ends, the same call continues after
+    the finished windows; a finished table of the same file, model and settings stays unchanged. Raise AttnvizError
+    where a file or the model cannot be read, or the table cannot be written.
     """
     if isinstance(model, Analyser):
         settings, name, digest = model.settings, model.name, model.weights_digest
@@ -58,7 +56,7 @@ def analyse_file(
     job.begin()
     there = job.there()
     told = Progress.at_first(job.total, there)
-    # Processes that would have nothing to do are not started.
+    # Do not start processes that have no work.
     most = max(1, min(workers, -(-told.total // window)))
     compute = here(model) if isinstance(model, Analyser) else in_processes(model, settings, device, most)
     tell = advance or (lambda _: None)

@@ -1,4 +1,4 @@
-"""What is asked of a corpus, besides the file and the model."""
+"""Settings of a corpus analysis, besides file and model."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from attnviz.errors import AttnvizError
 
 @dataclass(frozen=True)
 class Settings:
-    """How the pairs are led through or translated, and which links are kept."""
+    """How pairs are decoded, and which links are stored."""
 
     translate: bool = False
-    """Whether the second column is a reference, to measure a translation by, rather than the translation to look at."""
+    """Whether the second column is a reference for the model's translation; if not, it is analysed itself."""
     beam: int = 5
-    """Width of the search where there is one; 1 is greedy."""
+    """Beam width of the search, if any; 1 is greedy."""
     kind: Kind | None = DEFAULT
-    """The reading after the word, as of `analysis.posterior`; None leaves it out, which takes a third of the time."""
+    """Kind of posterior attention, as for `analysis.posterior`; None leaves it out, which takes a third of the time."""
     threshold: float = 0.1
-    """Links of at least this share are kept, in (0, 1]; and the largest of each word."""
+    """Smallest share of a stored link, in (0, 1]; the largest of each word is stored too."""
     batch_size: int = 64
-    """Pairs computed together, at most."""
+    """Largest number of pairs computed together."""
     precision: str = "auto"
     """Of the sums of the reading after the word, on a CPU: bf16, which is right to three digits, fp32, or the faster of
     the two on this machine."""
 
     def check(self) -> None:
-        """Raise AttnvizError unless all of it can be done."""
+        """Raise AttnvizError unless all settings are valid."""
         check_beam(self.beam)
         if self.kind is not None and self.kind not in KINDS:
             raise AttnvizError(

@@ -1,4 +1,4 @@
-"""The vectors of a corpus, computed anew from its table: of pairs that are drawn by lot, as many as are wanted."""
+"""Compute vectors of a corpus from its table, for a random sample of pairs."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from attnviz.network import RNNsearch
 from attnviz.translator import Translator
 
 Texts = tuple[int, str, str]
-"""Number of a line, source, target."""
+"""Line number, source, target."""
 _TOGETHER = 16
-"""Pairs that the decoder is led through together."""
+"""Number of pairs in a batch."""
 _SEED = 0
 
 
 @dataclass
 class _Gathered:
-    """Pairs and their vectors, as they come."""
+    """Pairs and their vectors, while they are collected."""
 
     pairs: list[VectorPair] = field(default_factory=list)
     parts: dict[VectorKind, list[NDArray[np.float16]]] = field(
@@ -45,8 +45,7 @@ class _Gathered:
 
 
 def in_single(block: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Return vectors (N, d) in single precision: torch has the processor's own instructions for it, NumPy takes ten
-    times as long."""
+    """Return vectors (N, d) in single precision, with torch, which is ten times as fast as NumPy at this conversion."""
     return torch.from_numpy(block).float().numpy()
 
 
@@ -59,9 +58,9 @@ def write_vectors(
 ) -> Vectors:
     """Write to `output` the vectors of pairs of a `table` of `analyse_file`, at most `most` of each kind; return them.
 
-    Of a larger table, pairs are drawn by lot, the same ones every time; those that `most` has no more room for are left
-    out whole. `advance` is told how many vectors of the largest kind there are, now and then. Raise AttnvizError as
-    `gathered` does, and where a file cannot be read or written.
+    From a larger table, a reproducible random sample of pairs is taken; pairs that exceed `most` are left out as a
+    whole. `advance` is called with the number of vectors of the largest kind. Raise AttnvizError as `gathered` does,
+    and where a file cannot be read or written.
     """
     found = gathered(translator, _drawn(table, most), most, advance)
     found.save(output)
@@ -74,8 +73,10 @@ def gathered(
     most: int = MOST_VECTORS,
     advance: Callable[[int], object] | None = None,
 ) -> Vectors:
-    """Return the vectors of `pairs`, in their order, at most `most` of each kind; pairs that the tokenizer makes too
-    long or nothing of are passed over. Raise AttnvizError for a model whose steps have no state and no one context."""
+    """Return the vectors of `pairs`, in order, at most `most` of each kind.
+
+    Pairs that are blank or too long are skipped. Raise AttnvizError for a model without states and contexts.
+    """
     if not isinstance(translator.network, RNNsearch):
         raise AttnvizError(f"The model {translator.name} is a transformer: it has no states and contexts to compare.")
     kept = _Gathered()
@@ -90,11 +91,11 @@ def gathered(
 
 
 def _drawn(table: Path, most: int) -> Iterator[Texts]:
-    """Yield pairs of a table by lot; what is held of them is bounded by how many are wanted."""
+    """Yield a random sample of the pairs of a table; memory is bounded by the sample size."""
     try:
         file = parquet.ParquetFile(table)
         lots = np.random.default_rng(_SEED).random(file.metadata.num_rows)
-        wanted = np.argsort(lots, kind="stable")[: max(most // 2, 1)]  # a pair has two pieces at least
+        wanted = np.argsort(lots, kind="stable")[: max(most // 2, 1)]  # a pair has at least two pieces
         place_of = {row: place for place, row in enumerate(wanted.tolist())}
         found: list[Texts | None] = [None] * len(wanted)
         start = 0
@@ -104,7 +105,7 @@ def _drawn(table: Path, most: int) -> Iterator[Texts]:
             for row, texts in zip(chosen, zip(*columns, strict=True), strict=True):
                 found[place_of[start + row]] = texts
             start += len(batch)
-    except (OSError, ValueError) as error:  # Arrow's own errors are of these
+    except (OSError, ValueError) as error:  # Arrow's errors are subclasses of these
         raise AttnvizError(f"The table {table} cannot be read: {error}.") from error
     yield from (texts for texts in found if texts is not None)
 
@@ -152,7 +153,7 @@ def _computed(
 
 
 def _half(tensor: torch.Tensor) -> NDArray[np.float16]:
-    """Return numbers in half precision, of which the largest is 65,504."""
+    """Return numbers in half precision, clipped to its largest value, 65,504."""
     return tensor.float().clamp(-65504, 65504).half().cpu().numpy()
 
 

@@ -1,4 +1,4 @@
-"""Who computes the windows of a corpus: this process, or several, each with the model and one thread."""
+"""Compute the windows of a corpus in this process or in several, each with the model and one thread."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from attnviz.errors import AttnvizError
 
 Window = tuple[Path, list[Any]]
 Compute = Callable[[Iterable[Window]], Iterator[tuple[int, int]]]
-"""Computes windows into their parts; of each, as it is done, yields how many lines it has and how many were skipped."""
+"""Computes windows into their parts; yields, for each finished window, its number of lines and of skipped lines."""
 
 _analyser: Analyser | None = None
-"""Of a process that is one of several."""
+"""The analyser of a worker process."""
 
 
 def here(analyser: Analyser) -> Compute:
-    """Return what computes windows one after another in this thread."""
+    """Return a function that computes windows one after another in this thread."""
     return lambda windows: (write_part(analyser, *window) for window in windows)
 
 
 def in_processes(folder: str | Path, settings: Settings, device: str, workers: int) -> Compute:
-    """Return what computes windows in so many processes; one is this."""
+    """Return a function that computes windows in `workers` processes; a single one is this process."""
     if workers == 1:
         return lambda windows: here(Analyser.load(folder, settings, device))(windows)
     return lambda windows: _shared_out(windows, (folder, settings, device), workers)
 
 
 def _shared_out(windows: Iterable[Window], loading: tuple[Any, ...], workers: int) -> Iterator[tuple[int, int]]:
-    """Let processes compute the windows; no more are read than they have at hand."""
+    """Let processes compute the windows; read no more than they can process."""
     context = multiprocessing.get_context("spawn")
     running: set[Future[tuple[int, int]]] = set()
     pool = ProcessPoolExecutor(workers, context, _begin)
@@ -62,7 +62,7 @@ def _shared_out(windows: Iterable[Window], loading: tuple[Any, ...], workers: in
 
 
 def _begin() -> None:
-    """Be ready: one thread, no interrupt of one's own, and no life after the process that gives the work."""
+    """Initialise a worker: one thread, no handling of interrupts, exit with the parent process."""
     import torch
 
     torch.set_num_threads(1)

@@ -1,1 +1,1 @@
-"""How good translations are."""
+"""Scores of translators and detectors on test files."""

@@ -1,4 +1,4 @@
-"""Word links that people drew, and the attention between the words that they joined."""
+"""Gold alignments, and a model's attention between the words that they link."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class GoldAlignment:
     target: tuple[str, ...]
     sure: frozenset[Link]
     possible: frozenset[Link]
-    """The links that are only possible; the sure ones are not repeated here."""
+    """Links that are only possible; sure links are not repeated here."""
 
 
 def read_gold(path: Path) -> list[GoldAlignment]:
     """Read a JSON-lines file of `{"id", "en", "fr", "S", "P"}`; links counted from 1 are shifted to count from 0.
 
-    Raise AttnvizError, naming the file and line, where it cannot be read, or where the links might count from either.
+    Raise AttnvizError, naming file and line, where it cannot be read, or where the base of the links is ambiguous.
     """
     records = []
     try:
@@ -63,9 +63,9 @@ def read_gold(path: Path) -> list[GoldAlignment]:
 
 
 def gold_of(record: Mapping[str, Any]) -> GoldAlignment:
-    """Return the pair in a record `{"id", "en", "fr", "S", "P"}`, its links counted as they are there.
+    """Return the pair in a record `{"id", "en", "fr", "S", "P"}`, with its links counted as they are.
 
-    Raise KeyError, TypeError or ValueError where it is none.
+    Raise KeyError, TypeError or ValueError for anything else.
     """
     sure, possible = (frozenset((int(j), int(i)) for j, i in record[kind]) for kind in ("S", "P"))
     return GoldAlignment(str(record["id"]), tuple(record["en"]), tuple(record["fr"]), sure, possible - sure)
@@ -76,7 +76,7 @@ def _counted_from_0(links: frozenset[Link], base: int) -> frozenset[Link]:
 
 
 def _base(path: Path, records: Sequence[GoldAlignment]) -> int:
-    """Return whether the links of a file count from 0 or from 1, as their bounds show."""
+    """Return whether the links of a file count from 0 or from 1, judging by their bounds."""
     from_zero = from_one = True
     for pair in records:
         for j, i in pair.sure | pair.possible:
@@ -89,7 +89,7 @@ def _base(path: Path, records: Sequence[GoldAlignment]) -> int:
 
 
 def detokenise(words: Sequence[str]) -> str:
-    """Return tokenised `words` as running text: marks of punctuation and elided words joined to their neighbours."""
+    """Return tokenised `words` as text: punctuation and elided words joined to their neighbours."""
     text = " ".join(words)
     text = re.sub(r" ([,.;:!?%)\]]|'(?:s|re|ve|ll|d|m)\b|n't\b)", r"\1", text)
     text = re.sub(r"([(\[]|(?<!\w)(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)') ", r"\1", text, flags=re.IGNORECASE)
@@ -97,11 +97,10 @@ def detokenise(words: Sequence[str]) -> str:
 
 
 def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> list[NDArray[np.float64]]:
-    """Return attention between the words of each pair, under forced decoding: a matrix (target words, source words) for
-    each.
+    """Return the attention between the words of each pair under forced decoding, (target words, source words) each.
 
-    `</s>` is left out. Pieces of the detokenised pair belong to words by character offsets, blanks not counted; alpha
-    is summed over source pieces and averaged over target pieces.
+    `</s>` is left out. Pieces of the detokenised pair belong to words by character offsets, without spaces; alpha is
+    summed over source pieces and averaged over target pieces.
     """
     forced = force_pairs(translator, [(detokenise(pair.source), detokenise(pair.target)) for pair in gold])
     return [
@@ -113,8 +112,10 @@ def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> li
 def head_alignments(
     translator: Translator[Any], heads: Heads, gold: Sequence[GoldAlignment]
 ) -> list[NDArray[np.float64]]:
-    """Return the cross-attention of a transformer's `heads`, their mean, between the words of each pair, merged as
-    `word_alignments` merges attention."""
+    """Return the mean cross-attention of a transformer's `heads` between the words of each pair.
+
+    Merged as by `word_alignments`.
+    """
     found = []
     for pair in gold:
         source, target = detokenise(pair.source), detokenise(pair.target)
@@ -127,9 +128,11 @@ def head_alignments(
 
 
 def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both: bool) -> list[NDArray[np.float64]]:
-    """Return where a detector looks, (target words, source words), for each pair, merged as `word_alignments` merges
-    attention: where each target piece looks in the source or, if `both`, that times how much the source piece looks
-    back."""
+    """Return a detector's attention between the words of each pair, (target words, source words) each.
+
+    It is the attention of each target piece to the source or, if `both`, its product with the attention in the other
+    direction. Merged as by `word_alignments`.
+    """
     found = []
     for pair in gold:
         judged = detector.judge(detokenise(pair.source), detokenise(pair.target))
@@ -141,8 +144,10 @@ def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both:
 def word_alignments_after(
     translator: Translator, gold: Sequence[GoldAlignment], progress: Advance | None = None
 ) -> list[NDArray[np.float64]]:
-    """Return what each step's look turned out to be about once its piece was known, (target words, source words), for
-    each pair: `analysis.posterior` under forced decoding, merged as `word_alignments` merges attention."""
+    """Return the posterior attention between the words of each pair, (target words, source words) each.
+
+    It is `analysis.posterior` under forced decoding, merged as by `word_alignments`.
+    """
     state = translator.network.state_dict()
     weights = {name: tensor.cpu().double().numpy() for name, tensor in state.items()}
     found = []
@@ -159,11 +164,10 @@ def word_alignments_after(
 def between_words(
     gold: GoldAlignment, source_pieces: Sequence[str], target_pieces: Sequence[str], shares: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Return `shares` (Ty, Tx) between pieces, `</s>` last on both sides, as shares between the words of a gold pair,
-    (target words, source words); the pieces, of its detokenised text, are given as the text has them, without `</s>`.
+    """Return `shares` (Ty, Tx) between pieces as shares between the words of a gold pair, (target words, source words).
 
-    Pieces belong to words by character offsets, blanks not counted; shares are summed over source pieces and averaged
-    over target pieces.
+    The last row and column are `</s>`; the pieces, of the detokenised text, are given without it. Pieces belong to
+    words by character offsets, without spaces; shares are summed over source pieces and averaged over target pieces.
     """
     columns = memberships(source_pieces, gold.source)
     rows = memberships(target_pieces, gold.target)
@@ -173,9 +177,9 @@ def between_words(
 
 
 def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
-    """Return the share of each piece that lies in each word, (words, pieces); the columns sum to 1.
+    """Return the share of each piece that lies in each word, (words, pieces); columns sum to 1.
 
-    A piece that is a mere blank belongs to the word after it.
+    A piece that is only a space belongs to the next word.
     """
     owners = [index for index, word in enumerate(words) for _ in normalise(word).replace(" ", "")]
     shares, place = np.zeros((len(words), len(pieces))), 0
@@ -189,7 +193,9 @@ def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float
 
 
 def best_threshold(alignments: Sequence[NDArray[np.float64]], gold: Sequence[GoldAlignment]) -> float:
-    """Return the threshold, a multiple of 0.01 below 1, whose links have the lowest error rate on `gold`, given
-    an (N, M) matrix, target by source words, for each of its sentences."""
+    """Return the threshold, a multiple of 0.01 below 1, whose links have the lowest error rate on `gold`.
+
+    `alignments` has an (N, M) matrix, target by source words, for each sentence.
+    """
     candidates = [step / 100 for step in range(1, 100)]
     return min(candidates, key=lambda share: error_rate((links(each, share) for each in alignments), gold).aer)

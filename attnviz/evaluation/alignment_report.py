@@ -1,4 +1,4 @@
-"""The section of the report on gold links: alignment error before and after each word is known."""
+"""Report section on gold links: alignment error rate of attention and posterior attention."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from attnviz.trace.parts import Heads
 from attnviz.wording.transformer_stages import heads_name
 
 WHEN = ("before", "after")
-"""Attention, and its posterior once the word is known."""
+"""Attention, and posterior attention once the word is known."""
 LOOKS = ("target looks", "both look")
-"""The attend matrix of a detector, one way and both ways."""
+"""The attention of a detector in one direction and in both."""
 HEADS_COLUMNS = (
     "transformer",
     "weights",
@@ -45,9 +45,9 @@ HEADS_COLUMNS = (
     "precision",
     "recall",
 )
-"""Of the file of all heads."""
+"""Columns of the file of all heads."""
 DIGITS = 12
-"""Of the digest of the weights, in that file: it tells whether they are those that the heads were measured with."""
+"""Digits of the weights' digest in that file, which identifies the measured model."""
 _NOTE = (
     "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), lower is better; under forced decoding, between words. Before the "
     "word: attention, α. After the word: its posterior, once the piece written is known (`analysis.posterior`). Argmax "
@@ -61,7 +61,7 @@ _BEFORE_ALONE = {
     "the word could be of.",
     Seq2Seq: "it was imported; its alignment is that before the word.",
 }
-"""What is measured of those that have no posterior."""
+"""What is measured for models without posterior attention."""
 
 
 def alignment_section(
@@ -73,9 +73,11 @@ def alignment_section(
     *,
     heads: bool = False,
 ) -> Section:
-    """Return the alignment error rates on each file of `gold`, before and after the word, by argmax, by mutual argmax
-    and, where there are files for `choosing` it on, by the threshold that is best on those together. Of a transformer
-    there are, if asked for its `heads`, those of every head too, and of each layer's mean."""
+    """Return the alignment error rates on each file of `gold`, before and after the word.
+
+    Links are by argmax, by mutual argmax and, with files for `choosing`, by the threshold that is best on those
+    together. For a transformer, `heads` adds every head and each layer's mean.
+    """
     records, notes = [], [_NOTE]
     for model in models:
         network = model.translator.network
@@ -113,14 +115,13 @@ def alignment_section(
 
 
 def heads_table(section: Section) -> list[TableRow]:
-    """Return the rows of the heads in what `alignment_section` returned, for a file: see HEADS_COLUMNS."""
+    """Return the rows of the heads in a section of `alignment_section`, for a file with HEADS_COLUMNS."""
     rows = [{name: record[name] for name in HEADS_COLUMNS} for record in section.records if "layer" in record]
     return [row | {rate: round(row[rate], 4) for rate in ("aer", "precision", "recall")} for row in rows]
 
 
 def _whose(model: Model, heads: Heads) -> TableRow:
-    """Return which model, as its weights are, and which heads a row is of, counted from 1; no head is all of a
-    layer's."""
+    """Return the model, by its weights, and the heads of a row, counted from 1; None for all of a layer's heads."""
     layer, head = heads.layer, heads.head
     return {
         "transformer": model.name,
@@ -131,7 +132,7 @@ def _whose(model: Model, heads: Heads) -> TableRow:
 
 
 def _heads_of(config: Any) -> list[Heads]:
-    """Return the means of the heads of a transformer's layers, and its heads."""
+    """Return the means of a transformer's layers, and its heads."""
     layers = range(config.layers)
     single = [Heads(layer, head) for layer in layers for head in range(config.heads)]
     return [*(Heads(layer) for layer in layers), *single]
@@ -157,7 +158,7 @@ def _rated(
     gold: Mapping[str, Sequence[GoldAlignment]],
     choosing: Mapping[str, Sequence[GoldAlignment]],
 ) -> list[TableRow]:
-    """Return the error rates of what `find` finds between the words of each sentence, on each file by each rule."""
+    """Return the error rates of the alignments that `find` returns, on each file by each rule."""
     files = [*gold.values(), *choosing.values()]
     sentences = list(dict.fromkeys(sentence for file in files for sentence in file))
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""BLEU and chrF of translations, by sacrebleu, each with the signature that makes it comparable; how sure BLEU is."""
+"""BLEU and chrF by sacrebleu, with signatures that make scores comparable, and confidence intervals."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 Counts = NDArray[np.int64]
-"""What BLEU is made of, a row a sentence, (N, 10): words of the translation and of the reference, the n-grams (n = 1 to
-4) of the translation that the reference has too, and all of them. Rows add up."""
+"""Statistics of BLEU, one row for each sentence, (N, 10); rows can be summed.
 
-_SENTENCE = BLEU(effective_order=True)  # the counts are the same; without it, sacrebleu warns at every sentence
+Words of translation and reference, matching n-grams (n = 1 to 4), and all n-grams of the translation.
+"""
+
+_SENTENCE = BLEU(effective_order=True)  # counts are the same without it, but sacrebleu warns for every sentence
 _CHRF = CHRF()
 _RESAMPLINGS = 1000
 _SEED = 12345
@@ -28,7 +30,7 @@ class Score:
     value: float
     """From 0 to 100; higher is better."""
     signature: str
-    """sacrebleu's account of how it was computed: tokenizer, smoothing, version and so on."""
+    """sacrebleu's signature: tokenizer, smoothing, version and so on."""
 
     def __str__(self) -> str:
         """Return the score as one line."""
@@ -37,7 +39,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Interval:
-    """Where 95 of 100 resamplings of the sentences put a number."""
+    """95 % bootstrap confidence interval."""
 
     low: float
     high: float
@@ -46,7 +48,7 @@ class Interval:
 def corpus_scores(translations: Sequence[str], references: Sequence[str]) -> tuple[Score, Score]:
     """Return BLEU and chrF2 of detokenised, cased `translations` against one reference each.
 
-    Raise ValueError where there is none, or not one reference for each translation.
+    Raise ValueError without translations, or where the numbers of both differ.
     """
     if not translations or len(translations) != len(references):
         raise ValueError(f"{len(translations)} translations cannot be scored against {len(references)} references")
@@ -59,19 +61,23 @@ def corpus_scores(translations: Sequence[str], references: Sequence[str]) -> tup
 
 
 def sentence_chrf(translation: str, reference: str) -> float:
-    """Return chrF2 of one translation against one reference, from 0 to 100: how far their runs of up to six letters
-    agree, recall weighing twice precision (Popović 2015, 2016)."""
+    """Return chrF2 of one translation against one reference, from 0 to 100 (Popović 2015, 2016).
+
+    It is the F-score of character n-grams up to six, with recall weighted twice.
+    """
     return float(_CHRF.sentence_score(translation, [reference]).score)
 
 
 def sentence_bleu(translation: str, reference: str) -> float:
-    """Return BLEU of one translation against one reference, from 0 to 100: of the orders of n-grams that it is long
-    enough for, a precision of 0 smoothed (sacrebleu's `exp`)."""
+    """Return BLEU of one translation against one reference, from 0 to 100.
+
+    It uses the n-gram orders that the translation is long enough for; precisions of 0 are smoothed (sacrebleu's `exp`).
+    """
     return float(_SENTENCE.sentence_score(translation, [reference]).score)
 
 
 def sentence_counts(translations: Sequence[str], references: Sequence[str]) -> Counts:
-    """Return the counts of each translation against its reference, (N, 10)."""
+    """Return the statistics of each translation against its reference, (N, 10)."""
     rows = []
     for translation, reference in zip(translations, references, strict=True):
         score = _SENTENCE.sentence_score(translation, [reference])
@@ -80,17 +86,16 @@ def sentence_counts(translations: Sequence[str], references: Sequence[str]) -> C
 
 
 def bleu_of(counts: Counts) -> float:
-    """Return the corpus BLEU, 0 to 100, of summed counts (10,): the very number of `corpus_scores`."""
+    """Return the corpus BLEU, 0 to 100, of summed statistics (10,), the same number as `corpus_scores`."""
     words, reference_words, *grams = counts.tolist()
     return float(BLEU.compute_bleu(grams[:4], grams[4:], words, reference_words, smooth_method="exp").score)
 
 
 def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
-    """Return the BLEU, (1000,), of as many corpora drawn, with replacement, from N sentences with these counts (N, 10)
-    (Koehn 2004).
+    """Return the BLEU, (1000,), of bootstrap samples of N sentences with these statistics (N, 10) (Koehn 2004).
 
-    The draws depend on N alone: for two systems on the same sentences, entry k is of the same draw, so that the
-    differences of their entries tell how sure the difference of their scores is (the paired bootstrap).
+    The samples depend on N only: entry k is of the same sample for two systems on the same sentences, so that
+    differences of their entries are a paired bootstrap of the difference of their scores.
     """
     generator = np.random.default_rng(_SEED)
     times = generator.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=_RESAMPLINGS)
@@ -98,6 +103,6 @@ def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
 
 
 def interval(resampled: NDArray[np.float64]) -> Interval:
-    """Return the bounds of the middle 95% of the numbers `resampled`, of any shape."""
+    """Return the bounds of the middle 95 % of the numbers `resampled`, of any shape."""
     low, high = np.percentile(resampled, [2.5, 97.5])
     return Interval(float(low), float(high))

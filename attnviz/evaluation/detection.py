@@ -1,4 +1,4 @@
-"""How well a detector tells translations from what is none, by the kind of negative: sections of the report."""
+"""Report sections on a detector's accuracy, by kind of negative."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Judge:
     detector: Detector
 
     def negatives(self) -> Negatives:
-        """Return what makes its negatives; raise AttnvizError where its words to exchange cannot be read."""
+        """Return the generator of its negatives; raise AttnvizError where its file of word exchanges cannot be read."""
         tokenizer = self.detector.tokenizer
         return Negatives(load_exchanges(self.folder / EXCHANGES, len(tokenizer)), tokenizer)
 
 
 def detector_section(judges: Sequence[Judge]) -> Section:
-    """Return sizes and, where the log of the training lies beside the model, what training it took."""
+    """Return sizes and, where the training log is beside the model, the cost of training."""
     records, rows = [], []
     for judge in judges:
         network = judge.detector.network
@@ -88,7 +88,7 @@ def detector_section(judges: Sequence[Judge]) -> Section:
 
 
 def detection_section(judges: Sequence[Judge], corpora: Mapping[str, Pairs], progress: Advance) -> Section:
-    """Return the share judged right of the pairs of each file, and of each kind of negative made of them."""
+    """Return the accuracy on the pairs of each file, and on each kind of negative made from them."""
     records, rows = [], []
     for corpus, pairs in corpora.items():
         for judge in judges:
@@ -106,11 +106,11 @@ def detection_section(judges: Sequence[Judge], corpora: Mapping[str, Pairs], pro
 
 
 def _judged(judge: Judge, pairs: Pairs, progress: Advance) -> TableRow:
-    """Return accuracy by kind, the counts, and the time a translation took to be judged."""
+    """Return accuracy by kind, the counts, and the time for each translation."""
     detector, negatives, random = judge.detector, judge.negatives(), np.random.default_rng(0)
     sides = [[[*ids, EOS] for ids in detector.tokenizer.encode_batch(list(side))] for side in zip(*pairs, strict=True)]
     encoded: list[Sentences] = list(zip(*sides, strict=True))
-    encoded.sort(key=lambda pair: (len(pair[1]), len(pair[0])))  # another pair's target shall be of like length
+    encoded.sort(key=lambda pair: (len(pair[1]), len(pair[0])))  # negatives pair targets of similar length
     groups = {TRANSLATION: encoded}
     for kind in KINDS:
         made = (negatives.make(kind, encoded, place, random) for place in range(len(encoded)))

@@ -1,4 +1,4 @@
-"""Forced decoding of many sentence pairs at once: how likely a model finds given translations, and where it looks."""
+"""Forced decoding of many sentence pairs at once: likelihood of given translations, and attention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attnviz.text import BOS, PAD, normalise
 from attnviz.translator import Translator
 
 _BATCH_PIECES = 2000
-"""Target pieces led through at once, padding included: their logits are 64 MB at a vocabulary of 8,000."""
+"""Target pieces of a batch, padding included: their logits take 64 MB at a vocabulary of 8,000."""
 
 Advance = Callable[[int], object]
 """Called with the number of sentences just finished."""
@@ -24,11 +24,11 @@ Advance = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Forced:
-    """A sentence pair through which a decoder was led."""
+    """A sentence pair under forced decoding."""
 
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]
-    """As the text has them, `</s>` left out; Tx - 1 and Ty - 1 of them."""
+    """Pieces as in the text, without `</s>`: Tx - 1 and Ty - 1 of them."""
     log_likelihood: float
     """Sum over the Ty pieces of the target, `</s>` included, of log p(y_i), in nats."""
     alignment: NDArray[np.float32]
@@ -37,23 +37,23 @@ class Forced:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """How well a model predicts given translations."""
+    """Likelihood of given translations under a model."""
 
     nats: float
-    """Negative log likelihood of them all."""
+    """Negative log likelihood of all of them, in nats."""
     pieces: int
-    """Target pieces, a `</s>` for each sentence included."""
+    """Number of target pieces, with a `</s>` for each sentence."""
     characters: int
-    """Characters of the normalised targets, the end of each counted as one."""
+    """Characters of the normalised targets, counting the end of each as one."""
 
     @property
     def perplexity(self) -> float:
-        """2 to the bits per piece, from 1; it compares models of one tokenizer only."""
+        """Perplexity per piece, from 1; it compares models with the same tokenizer only."""
         return math.exp(self.nats / self.pieces)
 
     @property
     def bits_per_character(self) -> float:
-        """Bits it takes to tell a character of the target; it compares models of any tokenizer."""
+        """Cross-entropy in bits per target character; it compares models with any tokenizer."""
         return self.nats / math.log(2) / self.characters
 
 
@@ -61,7 +61,7 @@ class Likelihood:
 def force_pairs(
     translator: Translator, pairs: Sequence[tuple[str, str]], progress: Advance | None = None
 ) -> list[Forced]:
-    """Lead the decoder through the target of each (source, target), in batches of like length."""
+    """Force the decoder to write the target of each (source, target), in batches of similar length."""
     tokenizer = translator.tokenizer
     sides = [
         [own.sentence(ids) for ids in own.encode_batch(list(side))]
@@ -92,7 +92,7 @@ def likelihoods(forced: Iterable[Forced], targets: Iterable[str]) -> list[Likeli
 
 
 def together(found: Iterable[Likelihood]) -> Likelihood:
-    """Return the likelihood of all of these."""
+    """Return the likelihood of all of these together."""
     nats, pieces, characters = zip(*((one.nats, one.pieces, one.characters) for one in found), strict=True)
     return Likelihood(math.fsum(nats), sum(pieces), sum(characters))
 
@@ -100,7 +100,7 @@ def together(found: Iterable[Likelihood]) -> Likelihood:
 def _force(
     translator: Translator, sources: Sequence[list[int]], targets: Sequence[list[int]]
 ) -> tuple[list[float], NDArray[np.float32]]:
-    """Return the log likelihood of each target and the alignments (S, Ty, Tx), padded."""
+    """Return the log likelihood of each target, and the alignments (S, Ty, Tx), padded."""
     network, device = translator.network, translator.device
     lengths = torch.tensor([len(source) for source in sources], device=device)
     target = _padded(targets).to(device)
@@ -111,11 +111,11 @@ def _force(
     likely = torch.log_softmax(network.output(readouts[kept]), -1)
     chosen = torch.zeros(target.shape, device=device)
     chosen[kept] = likely.gather(1, target[kept][:, None])[:, 0].float()
-    # Summed in float64, which not every device has.
+    # Sum in float64, which not every device supports.
     return chosen.cpu().numpy().sum(1, dtype=np.float64).tolist(), alignment.float().cpu().numpy()
 
 
 def _padded(sentences: Sequence[list[int]]) -> Tensor:
-    """Return ids as a matrix (S, longest), filled up with PAD."""
+    """Return ids as a matrix (S, longest), padded with PAD."""
     rows = [torch.tensor(ids) for ids in sentences]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)

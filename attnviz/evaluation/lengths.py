@@ -1,4 +1,4 @@
-"""Quality by the length of the source sentence, as in the paper's Fig. 2: where a fixed context gives out."""
+"""Scores by the length of the source sentence, as in the paper's Fig. 2."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from attnviz.evaluation.bleu import Interval, bleu_of, interval, resampled_bleu,
 from attnviz.evaluation.forced import Likelihood, together
 
 BUCKETS = ("1-10", "11-20", "21-30", "31-40", "41-50", ">50")
-"""Words of a source sentence, counted by blanks."""
+"""Words of a source sentence, counted by spaces."""
 
 FEWEST = 10
-"""Sentences without which resampling them says nothing."""
+"""Smallest number of sentences with a meaningful bootstrap interval."""
 
 
 @dataclass(frozen=True)
 class LengthScore:
-    """How well one model translates the sentences of one bucket."""
+    """Scores of one model on the sentences of one bucket."""
 
     words: str
     """One of `BUCKETS`."""
@@ -30,17 +30,17 @@ class LengthScore:
     model: str
     bleu: float
     spread: Interval | None
-    """95% of resamplings; None where the bucket has fewer than `FEWEST` sentences."""
+    """95 % bootstrap interval; None where the bucket has fewer than `FEWEST` sentences."""
     length_ratio: float
-    """Words of the translations for each word of the references: below 1 where something is left out."""
+    """Words of the translations divided by words of the references: below 1 where something is omitted."""
     difference: float | None
     """BLEU minus that of the first model; None for the first model itself."""
     difference_spread: Interval | None
     bits_per_character: float
-    """Of the references, under forced decoding. Unlike BLEU it has no floor that a poor model cannot sink below."""
+    """Bits per character of the references under forced decoding; unlike BLEU, it has no floor for poor models."""
 
     def record(self) -> dict[str, str | int | float | None]:
-        """Return everything as a flat row, as the CSV and JSON have it."""
+        """Return all fields as a flat row, for CSV and JSON."""
         own, gap = self.spread, self.difference_spread
         return {
             "words": self.words,
@@ -59,7 +59,7 @@ class LengthScore:
 
 
 def bucket(sentence: str) -> int:
-    """Return the place in `BUCKETS` of a source sentence; a blank one counts as one word."""
+    """Return the index in `BUCKETS` of a source sentence; a blank one counts as one word."""
     return min(max(len(sentence.split()) - 1, 0) // 10, len(BUCKETS) - 1)
 
 
@@ -69,8 +69,10 @@ def scores_by_length(
     translations: Mapping[str, Sequence[str]],
     likelihoods: Mapping[str, Sequence[Likelihood]],
 ) -> list[LengthScore]:
-    """Return the scores of each model's `translations`, and of the references' `likelihoods` under it, bucket by
-    bucket; buckets without a sentence are left out."""
+    """Return the scores of each model's `translations`, and of the references' `likelihoods`, by bucket.
+
+    Empty buckets are left out.
+    """
     counts = {model: sentence_counts(texts, references) for model, texts in translations.items()}
     buckets = np.array([bucket(source) for source in sources])
     words = np.array([len(source.split()) for source in sources])

@@ -1,4 +1,4 @@
-"""Models under test, and what they translate and predict of files of pairs."""
+"""Models under test, their translations of test files, and the likelihoods of references."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.translator import Translator
 
 Pairs = Sequence[tuple[str, str]]
 Predicted = dict[tuple[str, str], list[Likelihood]]
-"""By name of the model, and file."""
+"""Likelihoods by (model, file)."""
 _BLOCK = 500
 
 
@@ -28,7 +28,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Translated:
-    """A file of pairs as one model translated it."""
+    """A test file as one model translated it."""
 
     model: Model
     corpus: str
@@ -38,7 +38,7 @@ class Translated:
 
 
 def search_name(beam: int) -> str:
-    """Return "greedy" or "beam 5"."""
+    """Return "greedy", or for example "beam 5"."""
     return "greedy" if beam == 1 else f"beam {beam}"
 
 
@@ -49,7 +49,7 @@ def translate_all(
     length_penalty: float,
     progress: Advance,
 ) -> list[Translated]:
-    """Translate every file by every model at every width; raise AttnvizError, naming the place, for a bad sentence."""
+    """Translate every file with every model at every beam width; raise AttnvizError, naming the place, on errors."""
     done = []
     for model in models:
         for corpus, pairs in corpora.items():
@@ -69,7 +69,7 @@ def translate_all(
 
 
 def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Advance) -> Predicted:
-    """Lead every model through the references of every file; return the likelihood of each pair."""
+    """Return the likelihood of each reference of every file under every model, by forced decoding."""
     return {
         (model.name, corpus): likelihoods(
             force_pairs(model.translator, pairs, progress), [target for _, target in pairs]

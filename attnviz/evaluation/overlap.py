@@ -1,4 +1,4 @@
-"""Whether pairs that a model is tested on are among those it was trained on."""
+"""Find test pairs that are in the training data."""
 
 from __future__ import annotations
 
@@ -10,32 +10,34 @@ from attnviz.text import normalise
 from attnviz.text_files import Pair, read_text_lines
 
 LETTERS = 12
-"""Sentences with fewer letters and digits, such as "Thank you.", are met everywhere: they count as short."""
+"""Number of letters and digits below which a sentence counts as short, since "Thank you." occurs everywhere."""
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """Of the pairs of a test file, how many have a side that a line of the training files has on the same side."""
+    """Numbers of pairs of a test file with a side that the training data has on the same side."""
 
     pairs: int
     source: int
     target: int
     both: int
-    """Pairs with both sides in training, on one line or on two."""
+    """Pairs with both sides in the training data, on one line or on two."""
     short: int
-    """Of the pairs with either side there, those where the sides there have fewer than `LETTERS` letters."""
+    """Pairs with a side in the training data whose matching sides are shorter than `LETTERS`."""
     clean: tuple[int, ...]
-    """The places, from 0, of the pairs with neither side in training."""
+    """0-based indices of the pairs with neither side in the training data."""
 
 
 def key(sentence: str) -> str:
-    """Return what two spellings of one sentence share: its letters and digits, case-folded, in their order."""
+    """Return what two spellings of one sentence share: its letters and digits, case-folded, in order."""
     return "".join(character for character in normalise(sentence).casefold() if character.isalnum())
 
 
 def overlaps(tests: Sequence[Sequence[Pair]], training: Iterable[str]) -> list[Overlap]:
-    """Return for each of the `tests` its overlap with `training`, lines of source<TAB>target, which are read once; no
-    more than the tests is held in memory. A sentence without letters or digits matches nothing."""
+    """Return the overlap of each of the `tests` with `training`, lines of source<TAB>target, which are read once.
+
+    Only the tests are held in memory. A sentence without letters or digits matches nothing.
+    """
     keys = [[(key(source), key(target)) for source, target in pairs] for pairs in tests]
     sought = [{sides[k] for pairs in keys for sides in pairs} - {""} for k in range(2)]
     met: list[set[str]] = [set(), set()]

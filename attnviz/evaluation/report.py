@@ -1,4 +1,4 @@
-"""What a model card needs, measured: each function returns one section, of one or several models side by side."""
+"""Sections of a model card, for one model or several side by side."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def skipped_section(skipped: Mapping[str, Sequence[Skipped]]) -> Section:
 
 
 def model_section(models: Sequence[Model]) -> Section:
-    """Return sizes and, where the log of the training lies beside the model, what training it took."""
+    """Return sizes and, where the training log is beside the model, the cost of training."""
     records, rows = [], []
     for model in models:
         config = model.translator.network.config
@@ -77,7 +77,7 @@ def model_section(models: Sequence[Model]) -> Section:
 
 
 def _kind_and_sizes(config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> tuple[str, str]:
-    """Return the kind of attention, and the sizes in the order of their column or, where they are others, by name."""
+    """Return the kind of attention, and the sizes: in the order of their column, or by name for other architectures."""
     if isinstance(config, TransformerConfig):
         named = f"d = {config.model_size}, f = {config.feedforward_size}, {config.layers} layers, {config.heads} heads"
         return "transformer", named
@@ -91,7 +91,7 @@ def _kind_and_sizes(config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> 
 def score_section(
     models: Sequence[Model], corpora: Mapping[str, Pairs], translated: Sequence[Translated], predicted: Predicted
 ) -> Section:
-    """Return BLEU, chrF2, speed and likelihood, a row for each file and model, the searches side by side."""
+    """Return BLEU, chrF2, speed and likelihood, a row for each file and model, with the searches side by side."""
     records, rows = [], []
     signatures: dict[str, str] = {}
     beams = list(dict.fromkeys(one.beam for one in translated))
@@ -145,7 +145,7 @@ def score_section(
 def length_section(
     corpora: Mapping[str, Pairs], translated: Sequence[Translated], predicted: Predicted
 ) -> tuple[Section, list[LengthScore]]:
-    """Return BLEU by source length, over all files together, of each model with the widest of its searches."""
+    """Return BLEU by source length, over all files together, of each model with its widest beam."""
     beam = max(one.beam for one in translated)
     pairs = [pair for corpus in corpora.values() for pair in corpus]
     translations: dict[str, list[str]] = {}
@@ -192,7 +192,7 @@ def _gap(score: LengthScore) -> str:
 
 
 def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance) -> Section:
-    """Return BLEU, mean over the files, for each width of the beam and length penalty, the best in bold."""
+    """Return mean BLEU over the files for each beam width and length penalty, the best in bold."""
     trials = tune(model.translator, corpora, progress=progress)
     best = best_trial(trials)
     penalties = list(dict.fromkeys(trial.length_penalty for trial in trials))
@@ -212,12 +212,12 @@ def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance
 
 
 def _literal(text: str) -> str:
-    """Return `text` so that Markdown shows these very characters."""
+    """Return `text` escaped for Markdown."""
     return re.sub(r"([\\`*_<\[\]])", r"\\\1", text)
 
 
 def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penalty: float) -> Section:
-    """Return what every model makes of the paper's sentences and of long ones."""
+    """Return every model's translations of the paper's sentences and of long ones."""
     texts = [*FIGURE_3, *LONG]
     found = {
         (model.name, beam): model.translator.translate_batch(texts, beam=beam, length_penalty=length_penalty)

@@ -1,4 +1,4 @@
-"""The sentences that every model card shows the translations of, good or bad."""
+"""Sentences whose translations every model card shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FIGURE_3 = (
     "Destruction of the equipment means that Syria can no longer produce new chemical weapons.",
     "“This will change my future with my family,” the man said.",
 )
-"""Those of Bahdanau, Cho & Bengio 2014, Fig. 3."""
+"""Sentences of Bahdanau, Cho & Bengio 2014, Fig. 3."""
 
 TABLE_3 = (
     (
@@ -24,7 +24,7 @@ TABLE_3 = (
         'a "reasonable motive" that could lead to criminal charges being brought against the prime minister.'
     ),
 )
-"""The long ones of the same paper, Section 5.2.2 and Table 3."""
+"""Long sentences of the same paper, Section 5.2.2 and Table 3."""
 
 LONG = (
     (
@@ -46,4 +46,4 @@ LONG = (
         "to understand that what my students really needed was somebody who would let them ask better ones."
     ),
 )
-"""Of 30 to 50 words: parliament, news, an everyday story, a talk."""
+"""Sentences of 30 to 50 words: parliament, news, an everyday story, a talk."""

@@ -1,5 +1,7 @@
-"""The models kept on the way of a run (`train --keep-at`), measured: where they look, what they make of sentences, how
-good they are, and what their attention has learnt of links that people drew."""
+"""Measure the models that a training run kept on its way (`train --keep-at`).
+
+Measured are attention, translations, loss and BLEU, and what the attention has learnt about gold links.
+"""
 
 from __future__ import annotations
 
@@ -33,26 +35,27 @@ class Asked:
     """What every moment of a run is measured on."""
 
     name: str
-    """Of the run."""
+    """Name of the run."""
     guidance: float
     fixed: Sequence[Pair]
-    """The sentences whose alignments are kept."""
+    """Sentences whose alignments are stored."""
     pairs: Sequence[Pair]
-    """Those that loss and BLEU are of."""
+    """Pairs for loss and BLEU."""
     gold: Sequence[GoldAlignment]
-    """Those that links are compared with; there may be none."""
+    """Sentences with gold links; may be empty."""
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many sentences each measure is of; those of links are counted as they are found."""
+        """Number of sentences of each measure; those about links are counted when measured."""
         return {"loss": len(self.pairs), "bleu": len(self.pairs)} | ({"aer": len(self.gold)} if self.gold else {})
 
 
 def asked_of(run: Path, name: str, fixed: Sequence[Pair], gold: Sequence[GoldAlignment], count: int) -> Asked:
-    """Return what the moments of the `run` in this folder are measured on: `fixed`, or where there are none the
-    sentences of its own snapshots; `count` of its validation pairs, those whose BLEU it validates with first; `gold`.
+    """Return what the moments of the `run` in this folder are measured on.
 
-    Raise AttnvizError where the folder is of no run, or its validation files cannot be read.
+    These are `fixed`, or else the sentences of its own snapshots; `count` of its validation pairs, beginning with those
+    whose BLEU it validates; and `gold`. Raise AttnvizError where the folder is no run, or its validation files cannot
+    be read.
     """
     path = run / SETTINGS
     try:
@@ -69,7 +72,7 @@ def asked_of(run: Path, name: str, fixed: Sequence[Pair], gold: Sequence[GoldAli
 
 
 def kept_moments(run: Path) -> dict[int, Path]:
-    """Return the models that a `run` kept on its way, by their updates; raise AttnvizError where there is none."""
+    """Return the models that a `run` kept on its way, by update; raise AttnvizError where there are none."""
     found = {
         int(path.parent.name): path.parent
         for path in (run / MOMENTS).glob(f"*/{CONFIG}")
@@ -81,8 +84,10 @@ def kept_moments(run: Path) -> dict[int, Path]:
 
 
 def measured(run: Path, asked: Asked, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
-    """Yield the snapshots of all moments so far after each that is measured, in order; those that are `known`, as
-    `snapshots_of` returned them before, are taken from there."""
+    """Yield the snapshots of all moments so far after each measurement, in order.
+
+    Moments in `known`, an earlier result, are not measured again.
+    """
     moments, parts = kept_moments(run), [] if known is None else [known]
     training = read_curves(run / "log.csv").get("training", ())
     for update, folder in moments.items():
@@ -92,14 +97,14 @@ def measured(run: Path, asked: Asked, known: Snapshots | None, device: str) -> I
 
 
 def is_of(known: Snapshots, asked: Asked) -> bool:
-    """Return whether `known` was measured on what is `asked`, so that its moments need not be again."""
+    """Return whether `known` was measured on what is `asked`, so that its moments can be reused."""
     sentences = [(one.source, one.target) for one in known.sentences]
     counts = {name: known.counts.get(name) for name in asked.counts}
     return (known.name, sentences, counts) == (asked.name, list(asked.fixed), asked.counts)
 
 
 def _measure(translator: Translator, asked: Asked, update: int) -> Snapshots:
-    """Return one moment with all that is measured of it."""
+    """Return one moment with all its measurements."""
     found = moment(translator, asked.fixed, update, asked.name, asked.guidance)
     targets = [target for _, target in asked.pairs]
     likely = together(likelihoods(force_pairs(translator, asked.pairs), targets))
@@ -116,7 +121,7 @@ def _measure(translator: Translator, asked: Asked, update: int) -> Snapshots:
 
 
 def _with(found: Snapshots, asked: Asked, training: Curve) -> Snapshots:
-    """Return `found` with the loss in training up to its last moment, and what looks would do that nobody learnt."""
+    """Return `found` with the training loss up to its last moment, and the baselines of attention."""
     so_far = tuple((at, loss) for at, loss in training if at <= found.updates[-1])
     curves = {**found.curves, "training": so_far} if so_far else found.curves
     return replace(found, curves=curves, levels=untaught(asked.gold) if asked.gold else {})

@@ -1,4 +1,4 @@
-"""A measured table: the same numbers as Markdown for people and as records for programs."""
+"""Tables of measurements, as Markdown and as records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 TableRow = dict[str, Any]
-"""Numbers of one row by the names of their columns, as JSON has them."""
+"""Numbers of one row by column name, fit for JSON."""
 MINUS = "\u2212"
 
 
@@ -18,16 +18,16 @@ class Section:
     """A titled table or list."""
 
     key: str
-    """Its name in JSON."""
+    """Name in JSON."""
     title: str
     records: list[TableRow]
     """All numbers, unrounded or nearly so."""
     body: str
-    """The same as Markdown, rounded for reading."""
+    """The same as Markdown, rounded."""
     kind: str
-    """The files it needs: "pairs", "gold" or "none"."""
+    """Files that it needs: "pairs", "gold" or "none"."""
     switches: tuple[str, ...] = ()
-    """The options, beyond those on models and files, without which it is not printed."""
+    """Options, other than models and files, that are needed to print it."""
     notes: list[str] = field(default_factory=list)
 
     def text(self) -> str:
@@ -35,13 +35,12 @@ class Section:
         return "\n\n".join([f"{self.title}:", self.body, *self.notes])
 
     def markdown(self, command: str) -> str:
-        """Return the section as part of a Markdown document, under the `command` that prints it."""
+        """Return the section as Markdown, with the `command` that prints it."""
         return "\n\n".join([f"### {self.title}", f"```sh\n{command}\n```", self.body, *self.notes])
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1) -> str:
-    """Return a Markdown table, padded so that it reads well as it is; columns after the first `text_columns` hold
-    numbers and stand to the right."""
+    """Return a Markdown table with aligned columns; those after the first `text_columns` are right-aligned numbers."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in (columns, *rows)]
     widths = [max(3, *(len(row[place]) for row in cells)) for place in range(len(columns))]
     rule = ["-" * width if place < text_columns else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
@@ -56,24 +55,24 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], text_c
 
 
 def number(value: float | None, decimals: int = 1, signed: bool = False) -> str:
-    """Return `value` with thousands separated and a true minus sign, or a dash for None."""
+    """Return `value` with thousands separators and a true minus sign; a dash for None."""
     if value is None:
         return "–"
     return f"{value:{'+' if signed else ''},.{decimals}f}".replace("-", MINUS)
 
 
 def short(path: Path) -> str:
-    """Return the last two parts of a path: enough to recognise a file in a table that others read."""
+    """Return the last two parts of a path, to identify a file in a table."""
     return "/".join(path.parts[-2:])
 
 
 def command_line(files: Sequence[Path], models: Sequence[Path], options: Sequence[str]) -> str:
-    """Return the command that evaluates `models` on `files`, their paths shortened, broken into readable lines."""
+    """Return the command that evaluates `models` on `files`, with shortened paths and line breaks."""
     words = [short(path) for path in files]
     words += [word for model in models for word in ("--model", short(model))] + list(options)
     lines = ["python -m attnviz evaluate"]
     for word in map(shlex.quote, words):
-        # An option and its value stay on one line; 112 leaves room for the backslash within 120.
+        # Keep an option and its value on one line; 112 leaves room for the backslash within 120.
         if len(lines[-1]) + len(word) > 112 and not lines[-1].split(" ")[-1].startswith("--"):
             lines.append("   ")
         lines[-1] += " " + word

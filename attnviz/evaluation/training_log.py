@@ -1,4 +1,4 @@
-"""What training a model took, as the log beside it has it."""
+"""The cost of training a model, from the log beside it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnviz.evaluation.tables import TableRow
 
 
 def training_of(folder: Path) -> TableRow:
-    """Return the last row of the training log in the model's folder or, in the folder of a run, beside it."""
+    """Return the last row of the training log in the model's folder, or beside it in the folder of a run."""
     path = folder / "training-log.csv"
     path = path if path.is_file() else folder.parent / "log.csv"
     try:
@@ -20,5 +20,5 @@ def training_of(folder: Path) -> TableRow:
             "training_pieces": int(row["tokens"]),
             "training_seconds": float(row["seconds"]),
         }
-    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # there is none, or it has no row
+    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # no log, or an empty one
         return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))

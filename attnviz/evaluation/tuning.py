@@ -1,4 +1,4 @@
-"""The width of the beam and the length penalty, tried out on development files."""
+"""Tune beam width and length penalty on development files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _BLOCK = 500
 
 @dataclass(frozen=True)
 class Trial:
-    """One choice of the two, tried."""
+    """One combination of beam width and length penalty, and its score."""
 
     beam: int
     length_penalty: float
     bleu: float
-    """Mean of the files' BLEU, so that each file has one voice however long it is."""
+    """Mean BLEU of the files, each with the same weight."""
     by_file: dict[str, float]
     sentences_per_second: float
 
@@ -37,9 +37,9 @@ def tune(
     length_penalties: Sequence[float] = LENGTH_PENALTIES,
     progress: Advance | None = None,
 ) -> list[Trial]:
-    """Return a trial for each width and penalty, by width, then penalty.
+    """Return a trial for each width and penalty, sorted by width, then penalty.
 
-    Each width is searched once: a length penalty only chooses among the hypotheses that the search finished.
+    Each width is searched once: the length penalty only ranks the finished hypotheses.
     """
     trials = []
     for beam in beams:
@@ -57,12 +57,12 @@ def tune(
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial:
-    """Return the trial with the highest BLEU, the narrowest beam among equals."""
+    """Return the trial with the highest BLEU; of equals the one with the narrowest beam."""
     return max(trials, key=lambda trial: (trial.bleu, -trial.beam))
 
 
 def choose(finished: Sequence[Finished], length_penalty: float) -> Finished:
-    """Return the best of the hypotheses under a penalty, given scores that are plain log probabilities (penalty 0)."""
+    """Return the best hypothesis under a penalty; scores are plain log probabilities (penalty 0)."""
     return max(finished, key=lambda hypothesis: hypothesis.score / len(hypothesis.ids) ** length_penalty)
 
 
@@ -81,7 +81,7 @@ def _search(
 def _rescored(
     translator: Translator, found: Sequence[Sequence[Finished]], references: Sequence[str], penalties: Sequence[float]
 ) -> list[float]:
-    """Return the BLEU under each penalty; a hypothesis that several penalties choose is counted once."""
+    """Return the BLEU for each penalty; a hypothesis that several penalties choose is scored once."""
     totals = np.zeros((len(penalties), 10), dtype=np.int64)
     for finished, reference in zip(found, references, strict=True):
         chosen = [choose(finished, penalty).ids for penalty in penalties]

@@ -1,4 +1,4 @@
-"""Files to take away: images, lecture, TikZ, tables, links."""
+"""Export translations: images, lecture pages, TikZ, tables, links."""
 
 from attnviz.export.files import Look, save
 from attnviz.export.html_table import heatmap_html

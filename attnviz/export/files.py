@@ -1,4 +1,4 @@
-"""Saving a translation's pictures and numbers: the ending of a file's name says what goes into it."""
+"""Save figures and numbers of a translation; the file extension decides the format."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ from attnviz.wording.file_headings import heatmap_heading
 
 HEATMAP = "heatmap"
 LEDGERS = ("ledger", "contrast")
-"""The pictures that imported translators, too, have with their weights."""
+"""Figures that need weights and are available for imported translators too."""
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
 ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is drawn, and how."""
+    """What to draw, and how."""
 
     picture: str = HEATMAP
-    """The heatmap, or the name of a picture of a step."""
+    """The heatmap, or the name of a figure of a step."""
     step: int | None = None
-    """0-based; the heatmap frames its row, a picture of a step is of this one."""
+    """0-based step, of which the heatmap frames the row and which other figures show."""
     source: int | None = None
-    """0-based source piece that the microscope is of and the ledger has among its rows; if None, the strongest."""
+    """0-based source piece for energy decomposition and logit attribution; None for the strongest."""
     by: By = "words"
     face: Face = "before"
-    """Of the heatmap: another than "before" needs the weights of the model."""
+    """Face of the heatmap; others than "before" need the model's weights."""
     colours: Colours = "paper"
     root: bool = False
     end: bool = True
     margins: bool = False
-    """Sums and entropies beside the heatmap, in images, tables and .html."""
+    """Whether the heatmap has sums and entropies, in images, tables and .html."""
     title: bool = True
-    """In images, what it is and of which sentences, above the picture."""
+    """Whether images have a title with the sentences."""
     theme: ThemeName = "light"
-    """Of images; .html has both."""
+    """Theme of images; .html has both."""
     gold: GoldLinks | None = None
-    """Links that people drew, marked on the heatmap in images and .html; None for those that the record carries."""
+    """Gold links to mark on the heatmap in images and .html; None for those of the record."""
 
 
 def save(
@@ -70,21 +70,25 @@ def save(
     weights: Weights | None = None,
     branches: Branches | None = None,
 ) -> None:
-    """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
-    translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
+    """Write `path`, whose extension decides the content.
 
-    The `weights` of the model that made the trace (`load_weights`) are needed for the pictures of its logit ledgers and
-    for another face of the heatmap than "before"; with them .html has the ledgers too, and .pharaoh links by the
-    posterior, once the word is known, instead of by attention. With the `branches` that `trace` is one of, .html has a
-    card for each and .json all of them.
-    Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
+    .png, .svg and .pdf are the figure, .csv its numbers, .html the whole translation to step through, .tex the heatmap
+    in TikZ, .json the trace, .pharaoh its word links.
+
+    Logit attributions and faces of the heatmap other than "before" need the `weights` of the model that made the trace
+    (`load_weights`). With weights, .html contains the logit attributions, and .pharaoh links by posterior attention
+    instead of attention. With the `branches` that `trace` is one of, .html has a card for each what-if, and .json all
+    of them.
+
+    Raise AttnvizError for another extension, a step or figure that does not exist, and where the file cannot be
+    written.
     """
     path = Path(path)
     replace_bytes(path, contents(trace, check_ending(path), look or Look(), weights, branches))
 
 
 def check_ending(path: Path) -> str:
-    """Return the ending of a file's name, without the dot; raise AttnvizError where it says nothing."""
+    """Return a file's extension without the dot; raise AttnvizError where it is unknown."""
     ending = path.suffix.removeprefix(".").lower()
     if ending not in ENDINGS:
         raise AttnvizError(f"{path} must end in one of {', '.join('.' + known for known in ENDINGS)}.")
@@ -141,7 +145,7 @@ def contents(
 
 
 def heading(trace: Aligned, look: Look, weights: Weights | None = None) -> str:
-    """Return what the picture is, in a few words."""
+    """Return the title of the figure."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).headline(subject)
@@ -151,7 +155,7 @@ def heading(trace: Aligned, look: Look, weights: Weights | None = None) -> str:
 
 
 def _sheet(trace: Aligned, look: Look, weights: Weights | None) -> go.Figure:
-    """Return the picture as an image holds it."""
+    """Return the figure as an image contains it."""
     drawn = picture(trace, look, weights)
     if look.title:
         return printed(drawn, trace, heading(trace, look, weights), theme=look.theme)
@@ -159,12 +163,12 @@ def _sheet(trace: Aligned, look: Look, weights: Weights | None) -> go.Figure:
 
 
 def _subject(trace: Aligned, look: Look, weights: Weights | None) -> Subject:
-    """Return what a picture of a step is drawn from."""
+    """Return the input of a figure of a step."""
     return Subject(trace, look.step or 0, weights, look.source)
 
 
 def picture(trace: Aligned, look: Look, weights: Weights | None = None) -> go.Figure:
-    """Return the heatmap, or the picture of the step, as Plotly draws it."""
+    """Return the heatmap, or the figure of the step, as a Plotly figure."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).draw(subject, theme=look.theme)
@@ -184,12 +188,12 @@ def picture(trace: Aligned, look: Look, weights: Weights | None = None) -> go.Fi
 
 
 def _gold(trace: Aligned, look: Look) -> GoldLinks | None:
-    """Return the links that people drew, where there are some."""
+    """Return the gold links to mark."""
     return carried(trace) if look.gold is None else look.gold
 
 
 def table(trace: Aligned, look: Look, weights: Weights | None = None) -> pd.DataFrame:
-    """Return the numbers of the picture."""
+    """Return the numbers of the figure."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).table(subject)
@@ -197,7 +201,7 @@ def table(trace: Aligned, look: Look, weights: Weights | None = None) -> pd.Data
 
 
 def csv(numbers: pd.DataFrame) -> bytes:
-    """Return a table as CSV in UTF-8, with the byte-order mark that spreadsheets look for."""
+    """Return a table as CSV in UTF-8 with a byte-order mark, which spreadsheets need."""
     return numbers.to_csv().encode("utf-8-sig")
 
 

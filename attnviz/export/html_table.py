@@ -1,4 +1,4 @@
-"""The heatmap as a bare HTML table: no program in it, so that it shows wherever a notebook is only read."""
+"""The heatmap as an HTML table without scripts, for notebooks that are only read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ALL = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
 
 
 def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
-    """Return the heatmap as a table element, black 0 and white 1, each weight in its cell's tooltip.
+    """Return the heatmap as a table element, black 0 and white 1, with each weight as a tooltip.
 
-    All style is in the cells themselves, and labels take the colours around them, light or dark. Without attention it
+    All styles are inline, and labels inherit their colours, so that it fits light and dark pages. Without attention it
     is a sentence that says so.
     """
     if not trace.attends:

@@ -1,4 +1,4 @@
-"""PNG, SVG and PDF outside the page: Plotly drawn by a Chromium that is on the machine, through Kaleido."""
+"""PNG, SVG and PDF outside the page: Plotly in an installed Chromium, through Kaleido."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from attnviz.errors import AttnvizError
 ImageFormat = Literal["png", "svg", "pdf"]
 
 BROWSER_VARIABLE = "BROWSER_PATH"
-"""Names the browser to use; Kaleido reads it too."""
+"""Environment variable with the browser to use, which Kaleido reads too."""
 
 DOTS = 3
-"""Pixels of a PNG for each of the figure's: sharp in print at the size it has on screen."""
+"""Scale of a PNG: sharp in print at its size on screen."""
 
 _INSTEAD = "Files that end in .html, .tex, .csv and .json need no browser."
 
 
 def image(figure: go.Figure, form: ImageFormat) -> bytes:
-    """Return `figure`, which must have a width and a height, as a file of this form.
+    """Return `figure`, which must have a width and a height, as a file of this format.
 
-    Nothing is fetched: Plotly's program is the installed package's, and MathJax, which no label uses, is left out.
-    Raise AttnvizError, saying what to do, where Kaleido or a browser is missing, or the browser fails.
+    Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Raise
+    AttnvizError, saying what to do, where Kaleido or a browser is missing, or the browser fails.
     """
     try:
         import kaleido
@@ -40,7 +40,7 @@ def image(figure: go.Figure, form: ImageFormat) -> bytes:
         drawn: bytes = kaleido.calc_fig_sync(
             figure, opts={"format": form, **size}, kopts={"path": browser, "mathjax": False}
         )
-    except Exception as error:  # whatever a foreign browser does is one sentence here
+    except Exception as error:  # report every failure of the browser in one sentence
         raise AttnvizError(
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another in "
             f"{BROWSER_VARIABLE}. {_INSTEAD}"

@@ -1,4 +1,4 @@
-"""A translation as one HTML file for a lecture: heatmap, steps and keys, opened from disk without any network."""
+"""A translation as one HTML file for a lecture: heatmap, steps and keyboard control, without a network."""
 
 from __future__ import annotations
 
@@ -37,34 +37,37 @@ from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
 from attnviz.wording.what_if import card_texts
 
 PICTURES = ("attention", "context", "weights", "values", "look", "candidates")
-"""The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked. The
-first two are of a recurrent translator, the next of a transformer's head, then that of attention alone."""
+"""Figures of a step in the file, besides the logit attribution.
+
+The first two are of recurrent translators, the next two of a transformer's head, then one of another program's
+attention.
+"""
 
 POSTERIOR, LEDGER = "posterior", "ledger"
 
 _STAGES = {"attention": 2, "context": 3, "weights": 2, "values": 3, "look": 2, "candidates": 5}
-"""The stage whose sentence stands above a picture."""
+"""Stage whose sentence is displayed above a figure."""
 
 
 @dataclass(frozen=True)
 class _Lecture:
-    """What is told and drawn, but for the language and the theme."""
+    """Content of the page, except language and theme."""
 
     trace: Any
     by: By
     after: AfterWord | None
-    """What the steps were about once their words were known; None without weights or attention."""
+    """Posterior attention; None without weights or attention."""
     colours: Colours
     root: bool
     end: bool
     margins: bool
     gold: GoldLinks | None
-    """Links that people drew between the words of `trace`."""
+    """Gold links between the words of `trace`."""
     accounts: tuple[Ledger, ...]
-    """The ledger of the word of each step, or none where there are no weights."""
+    """Logit attribution of each step's word; empty without weights."""
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
-        """Return the faces of the heatmap, and of each picture a list with one for each step."""
+        """Return the faces of the heatmap, and for each other figure a list with one for each step."""
         drawn: dict[str, Any] = {"faces": {face: plain(self._grid(face, theme)) for face in self.faces}}
         for name, picture in self._pictures().items():
             drawn[name] = [plain(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
@@ -79,11 +82,11 @@ class _Lecture:
 
     @property
     def faces(self) -> tuple[Face, ...]:
-        """The faces of the heatmap that there are."""
+        """The available faces of the heatmap."""
         return FACES[:1] if self.after is None else FACES
 
     def _grid(self, face: Face, theme: ThemeName) -> go.Figure:
-        """Return a face of the heatmap, or what a model without attention has instead."""
+        """Return a face of the heatmap, or what replaces it without attention."""
         look: dict[str, Any] = {
             "by": self.by,
             "colours": self.colours,
@@ -98,7 +101,7 @@ class _Lecture:
         return heatmap(self.trace, face=face, posterior=self.after.reading, **look)
 
     def words(self) -> dict[str, Any]:
-        """Return all that the page says, in the language in use."""
+        """Return all texts of the page in the current language."""
         pictures = self._pictures()
         steps = []
         for i in self._steps():
@@ -157,19 +160,18 @@ def lecture_html(
     branches: Branches | None = None,
     gold: GoldLinks | None = None,
 ) -> str:
-    """Return a whole HTML page that opens at 0-based `step`, the first unless given; choices as those of `heatmap`.
+    """Return an HTML page that opens at 0-based `step` (default: the first); other arguments as for `heatmap`.
 
-    It holds the figures of all steps, in both themes and every language: it opens in the language in use and has a
-    switch, takes the theme from the browser, and asks nothing of the network (see `offline_page`). With the `weights`
-    of the model that made the trace, every step has the logit ledger of its word, and where there is attention, the
-    heatmap a switch between its faces, at first `face`, and every step its prior, likelihood and posterior; another
-    `face` than "before" needs them. With the `branches` that `trace` is one of, or the first translation of, a card for
-    each leads to it; their figures are packed, and unpacked by the browser. `gold`, links that people drew, is marked
-    on the heatmap of `trace` alone: the words of the others may differ. Raise AttnvizError where the weights are not
-    given for another face, and ValueError on an unknown choice.
+    It contains the figures of all steps, in both themes and every language, with a language switch; the theme is the
+    browser's, and it needs no network (see `offline_page`). With the `weights` of the model that made the trace, every
+    step has the logit attribution of its word. With weights and attention, the heatmap has a switch between its faces,
+    starting at `face`, and every step has prior, likelihood and posterior. With the `branches` that `trace` belongs to,
+    each what-if has a card that displays it; their figures are compressed. `gold` links are marked on the heatmap of
+    `trace` only, since words of the others may differ. Raise AttnvizError where another face lacks its weights,
+    ValueError for an unknown choice.
     """
     if weights is None or not trace.attends:
-        translation_figure(trace, by=by, face=face, weights=weights)  # says what is lacking of another face
+        translation_figure(trace, by=by, face=face, weights=weights)  # raises where a face is not available
     version = functools.partial(_version, weights, by=by, colours=colours, root=root, end=end, margins=margins)
     source = join_pieces(trace.source_surfaces[:-1])
     record = {
@@ -186,10 +188,10 @@ def lecture_html(
 
 
 def _version(weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **look: Any) -> dict[str, Any]:
-    """Return what the page is drawn from while `trace` is on show."""
+    """Return the page's data for one trace."""
     accounts: tuple[Ledger, ...] = ()
     after = None
-    if weights is not None and isinstance(trace, Trace):  # others have neither
+    if weights is not None and isinstance(trace, Trace):  # other traces have neither
         accounts = tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
         after = after_word(trace, weights) if trace.attends else None
     lecture = _Lecture(trace=trace, after=after, accounts=accounts, gold=gold, **look)
@@ -200,7 +202,7 @@ def _version(weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None 
 
 
 def _branches(branches: Branches, shown: Aligned, version: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Return the cards in every language, which of them is `shown`, and what the others lead to, packed."""
+    """Return the what-ifs in every language, the index of the displayed one, and the compressed data of the others."""
     traces = [branches.first, *branches.traces]
     on_show = [trace.fingerprint for trace in traces].index(shown.fingerprint)
     packed = [None if number == on_show else _packed(version(trace)) for number, trace in enumerate(traces)]
@@ -208,13 +210,13 @@ def _branches(branches: Branches, shown: Aligned, version: Callable[[Any], dict[
 
 
 def _packed(version: dict[str, Any]) -> str:
-    """Return what a page is drawn from as the browser unpacks it: JSON, by gzip, in base64."""
+    """Return the page's data for one trace as base64-encoded gzip of JSON."""
     text = json.dumps(version, separators=(",", ":"), ensure_ascii=False)
     return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
 
 
 def _word(trace: Aligned, step: int) -> dict[str, Any]:
-    """Return the piece of a step, and whether a blank goes before it."""
+    """Return the piece of a step, and whether a space precedes it."""
     piece = trace.target_pieces[step]
     return {
         "text": join_pieces([piece]) or BLANK_NAME,

@@ -1,4 +1,4 @@
-"""What every HTML file for a lecture is made of: one file that opens from disk, in every language, light and dark."""
+"""Build HTML files for lectures: one file that opens offline, in every language, light and dark."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 def offline_page(body: str, title: str, record: dict[str, Any], module: str, more: str = "") -> str:
-    """Return the HTML page of the template `body` that shows `record` by a `module`, the name of a file among the
-    assets; it holds Plotly's program (some 1.2 MB) and `more` of others', and asks nothing of the network: a policy in
-    the page forbids it."""
+    """Return the HTML page of the template `body` that displays `record` with the scripts `programs`, names of assets.
+
+    It contains Plotly (about 1.2 MB) and further scripts in `more`. A content security policy forbids network access.
+    """
     colour = {f"{theme}_{name}": value for theme in THEMES for name, value in asdict(palette(theme)).items()}
     parts = {
         "language": language(),
         "title": escape(title),
         "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
-        # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
+        # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": PLOTLY.text + more,
         "program": as_one_script(_ASSETS / module),
@@ -39,7 +40,7 @@ def offline_page(body: str, title: str, record: dict[str, Any], module: str, mor
 
 
 def in_every_language(told: Callable[[], Any]) -> dict[str, Any]:
-    """Return what `told` returns, by the code of the language that is in use meanwhile."""
+    """Return the result of `told` in each language, by language code."""
     first, found = language(), {}
     try:
         for code in LANGUAGES:
@@ -51,10 +52,10 @@ def in_every_language(told: Callable[[], Any]) -> dict[str, Any]:
 
 
 def variants(drawn: Callable[[ThemeName], Any]) -> dict[str, Any]:
-    """Return what `drawn` returns, plain JSON, in the language in use and light, as "figures", and what is other in the
-    rest, by language and theme, as "changes".
+    """Return the result of `drawn`, JSON, in the current language and light theme, and its changes in other variants.
 
-    All variants draw the same numbers: written out, they would take four times the room.
+    They are under "figures" and, by language and theme, "changes". All variants have the same numbers: written out,
+    they would take four times the space.
     """
     first, base = language(), drawn("light")
     found = in_every_language(
@@ -68,8 +69,10 @@ def variants(drawn: Callable[[ThemeName], Any]) -> dict[str, Any]:
 
 
 def difference(one: Any, other: Any) -> Any:
-    """Return what makes `other` of `one`, both plain JSON: None where they are equal, else `[other]`, or for two
-    objects with the same keys, or lists of one length, an object with the differences of their entries."""
+    """Return what changes JSON `one` into `other`: None where they are equal, else `[other]`.
+
+    For objects with the same keys, or lists of the same length, return an object with the differences of their entries.
+    """
     if one == other and type(one) is type(other):
         return None
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
@@ -83,7 +86,7 @@ def difference(one: Any, other: Any) -> Any:
 
 
 def plain(figure: go.Figure) -> Any:
-    """Return `figure` as plain JSON."""
+    """Return `figure` as JSON-compatible objects."""
     return json.loads(figure.to_json())
 
 
@@ -92,5 +95,5 @@ def _asset(name: str) -> str:
 
 
 def _fill(template: str, parts: dict[str, str]) -> str:
-    """Return `template` with each {{name}} replaced, in one pass: what is put in is not looked at again."""
+    """Return `template` with each {{name}} replaced, in one pass, so that inserted text is not substituted again."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)

@@ -1,4 +1,4 @@
-"""The title of a picture in a file of its own, which no page around it explains: what it is, and of which sentences."""
+"""Titles of exported figures: what is shown, and of which sentences."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 
 _HEADINGS, _SENTENCE = (17, 15, 13), 13
-"""Sizes of the letters in pixels; of the heading, the largest in which it fits."""
+"""Font sizes in pixels; the heading takes the largest in which it fits."""
 _BOLD = 1.1
-"""How much wider bold letters are."""
+"""Width of bold letters relative to regular ones."""
 _SIDE, _TOP = 16, 26
 """Pixels left and right of the title, and above it."""
 _ROOM = 84
-"""Pixels that its three lines take, those above included."""
+"""Pixels of its three lines, including those above."""
 _EDGE = 10
-"""Pixels added at the other edges, where on the page there is room anyhow."""
+"""Pixels added at the other edges, where the page has space anyway."""
 _NARROWEST = 520
-"""Pixels of the narrowest sheet: the title needs some, also above a picture of three words."""
+"""Pixels of the narrowest exported figure, so that the title fits."""
 
 
 def printed(figure: go.Figure, trace: Aligned, heading: str, *, theme: ThemeName = "light") -> go.Figure:
-    """Return `figure` as a file holds it (`for_print`), below its title: `heading`, and both sentences, each on a line
-    of its own, cut short where it would not fit."""
+    """Return `figure` prepared for a file (`for_print`), with a title: `heading` and both sentences.
+
+    Each sentence is on a line of its own, shortened where it does not fit.
+    """
     return _titled(figure, heading, told(trace).made_by(trace), (trace.source_text, trace.translation), theme=theme)
 
 
@@ -41,18 +43,20 @@ def titled(
     *,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Return `figure` as a file holds it, below its title: `heading`, the `name` of the model, and `sentences`, source
-    and target."""
+    """Return `figure` prepared for a file, with a title: `heading`, the model's `name`, and `sentences`.
+
+    `sentences` are source and target, or empty.
+    """
     return _titled(figure, heading, gettext("model {model}", model=shorten(name, 24)), sentences, theme=theme)
 
 
 def _titled(
     figure: go.Figure, heading: str, made_by: str, sentences: tuple[str, str] | tuple[()], *, theme: ThemeName
 ) -> go.Figure:
-    """Return `figure` as `titled` does; `made_by` says whose numbers it has."""
+    """Return `figure` as `titled` does; `made_by` names the origin of its numbers."""
     ink = palette(theme)
     drawn = for_print(figure, ink.sheet)
-    beside = max(_NARROWEST - drawn.layout.width, 0)  # blank, on the right
+    beside = max(_NARROWEST - drawn.layout.width, 0)  # empty space on the right
     room = drawn.layout.width + beside - 2 * _SIDE
     model = "  " + gettext("attnviz, {made_by}", made_by=made_by)
     size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])
@@ -83,12 +87,12 @@ def _titled(
 
 
 def fit(text: str, room: float, size: int) -> str:
-    """Return `text`, or as many of its first words and an ellipsis as take no more than `room` pixels."""
+    """Return `text`, shortened at a word with an ellipsis to at most `room` pixels."""
     if width(text, size) <= room:
         return text
     kept = text
     while kept and width(kept + " …", size) > room:
         words = kept.rsplit(" ", 1)
-        # A single word that is too long, or a script that sets no blanks, is cut between letters.
+        # Cut long words, and scripts without spaces, between letters.
         kept = words[0] if len(words) == 2 and len(words[1]) < 30 else kept[:-1]
     return kept.rstrip() + " …"

@@ -1,4 +1,4 @@
-"""A page of the program that tells a story, as one HTML file for a lecture: its chapters, pictures and tables."""
+"""A page of the app as one HTML file for a lecture: chapters, figures and tables."""
 
 from __future__ import annotations
 
@@ -15,53 +15,56 @@ from attnviz.languages import LANGUAGES, format_number, gettext, language, ngett
 from attnviz.palette import ThemeName
 
 MOST_ROWS = 200
-"""Rows of a table that are in the file."""
+"""Largest number of rows of a table in the file."""
 
 
 @dataclass(frozen=True)
 class StoryPicture:
-    """A picture of a chapter: one figure, or one for each moment of the story."""
+    """A figure of a chapter: one figure, or one for each moment of the slider."""
 
     title: str
     notes: tuple[str, ...]
-    """What is said beside it: once, or at each moment."""
+    """Texts beside it: one, or one for each moment."""
     figures: tuple[go.Figure, ...]
-    """One, in which the row of a moment is framed where `rows` in its `layout.meta` names it, or one for each."""
+    """One figure, or one for each moment.
+
+    In a single figure, the row of a moment is framed where `rows` in its `layout.meta` names it.
+    """
     numbers: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A heading, what is said below it, and what is shown."""
+    """A heading with its paragraphs, figures and tables."""
 
     heading: str
     paragraphs: tuple[str, ...]
     pictures: tuple[StoryPicture, ...] = ()
     tables: tuple[tuple[str, pd.DataFrame], ...] = ()
     equation: str = ""
-    """LaTeX; none where it is empty."""
+    """LaTeX; empty for none."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """All that is told, in one language and for one theme."""
+    """The whole page, in one language and one theme."""
 
     title: str
     sentence: str
     chapters: tuple[Chapter, ...]
     moments: tuple[str, ...] = ()
-    """What the moments are called through which a slider goes; none where nothing changes."""
+    """Labels of the slider's moments; empty without a slider."""
     opened: int = 0
-    """The 0-based moment on show at first."""
+    """0-based moment displayed first."""
     references: Sequence[tuple[str, str, str]] = ()
-    """Authors, title, and number at arXiv where it has one."""
+    """Authors, title, and arXiv number where there is one."""
 
 
 def story_html(told: Callable[[ThemeName], Story]) -> str:
-    """Return a whole HTML page of the story that `told` returns in the language in use, for a theme.
+    """Return an HTML page of the story that `told` returns in the current language, for a theme.
 
-    It opens in the language in use and has a switch, takes the theme from the browser, and asks nothing of the network
-    (see `offline_page`). Each picture has its text alternative and its numbers as a table, of which long ones are cut.
+    The page has a language switch, uses the browser's theme, and needs no network (see `offline_page`). Each figure has
+    its text alternative and its numbers as a table, shortened to MOST_ROWS.
     """
     first = told("light")
     record = {
@@ -75,7 +78,7 @@ def story_html(told: Callable[[ThemeName], Story]) -> str:
 
 
 def _words(story: Story) -> dict[str, Any]:
-    """Return all that is said, in the language in use."""
+    """Return all texts in the current language."""
     return {
         "title": story.title,
         "sentence": story.sentence,
@@ -106,8 +109,7 @@ def _words(story: Story) -> dict[str, Any]:
 
 
 def _drawn(story: Story) -> list[dict[str, Any]]:
-    """Return the equation and the figures of each chapter; of several figures of a picture, what the later ones change
-    in the first."""
+    """Return the equation and the figures of each chapter; further figures of a picture as changes of the first."""
     return [
         {"equation": chapter.equation, "pictures": [_moved(one.figures) for one in chapter.pictures]}
         for chapter in story.chapters
@@ -120,7 +122,7 @@ def _moved(figures: tuple[go.Figure, ...]) -> dict[str, Any]:
 
 
 def _table(numbers: pd.DataFrame | None) -> dict[str, Any]:
-    """Return the head and the rows of a table as text; nothing where there is none."""
+    """Return the header and the rows of a table as text; empty without a table."""
     if numbers is None:
         return {}
     index = numbers.index
@@ -139,7 +141,7 @@ def _table(numbers: pd.DataFrame | None) -> dict[str, Any]:
 
 
 def _cell(value: object) -> str:
-    """Return a value of a table in the language in use: four digits of a number that is not whole."""
+    """Return a table value in the current language, fractions to four significant digits."""
     if isinstance(value, bool) or not isinstance(value, float):
         return str(value)
     return "" if pd.isna(value) else format_number(value, ".4g")

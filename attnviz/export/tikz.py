@@ -1,4 +1,4 @@
-"""The heatmap as TikZ, for a paper: vector cells, the paper's own fonts, and a number for each cell in the source."""
+"""The heatmap as TikZ for a paper: vector cells, the document's fonts, and one editable line for each cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 
 LONGEST_LABEL = 30
-"""Characters of a label; paper has more room than a page's axis."""
+"""Characters of the longest label; paper has more room than a page."""
 
 _PREAMBLE = r"""\usepackage[utf8]{inputenc}
 \usepackage[T1]{fontenc}
@@ -35,7 +35,7 @@ _ESCAPED = {
     "`": r"\textasciigrave{}",
     "␣": r"\textvisiblespace{}",
     **{character: "\\" + character for character in "{}#$%&_"},
-    # In braces of its own: two of these in a row would be set as one other sign.
+    # In braces, since two of these in a row would form a ligature.
     **{character: "{" + character + "}" for character in "-,'!?"},
 }
 _KNOWN = (
@@ -58,8 +58,7 @@ _KNOWN = (
     (0x2116, 0x2116),
     (0x2122, 0x2122),
 )
-"""Ranges of characters beyond ASCII that pdfLaTeX sets with T1 and textcomp: those of the languages written in Latin
-letters."""
+"""Ranges of characters beyond ASCII that pdfLaTeX typesets with T1 and textcomp: those of Latin-script languages."""
 
 _LEGEND_CELLS = 40
 _NAMES: dict[Face, str] = {
@@ -82,11 +81,11 @@ def heatmap_tikz(
     step: int | None = None,
     standalone: bool = True,
 ) -> str:
-    r"""Return the heatmap as LaTeX, for pdfLaTeX, LuaLaTeX or XeLaTeX; choices as those of `heatmap`.
+    r"""Return the heatmap as LaTeX, for pdfLaTeX, LuaLaTeX or XeLaTeX; arguments as for `heatmap`.
 
-    `standalone` gives a document of its own, cut to the picture; otherwise it is a `tikzpicture` for `\input`, which
-    names the packages that it needs in a comment. Each cell is a line `\cell{column}{row}{alpha}{colour}` and the size
-    of all is one length, so that both are changed by hand. Raise ValueError on an unknown choice.
+    `standalone` returns a document, cropped to the picture; otherwise a `tikzpicture` for `\input`, with the packages
+    that it needs in a comment. Each cell is a line `\cell{column}{row}{alpha}{colour}`, and the size of all is one
+    length, so that both can be edited. Raise ValueError for an unknown choice.
     """
     stops = palette("light").signed if face == "difference" else scale(colours)
     if face == "difference" and root:
@@ -103,7 +102,7 @@ def heatmap_tikz(
 
 
 def escape(text: str) -> str:
-    """Return `text` so that LaTeX sets these very characters, but a plain apostrophe curved, line breaks as blanks."""
+    """Return `text` escaped for LaTeX; plain apostrophes become curved ones, line breaks spaces."""
     return "".join(_character(character) for character in unicodedata.normalize("NFC", text))
 
 
@@ -119,7 +118,7 @@ def _character(character: str) -> str:
 
 
 def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | None) -> str:
-    """Return the cells with their labels and legend; `row` is framed."""
+    """Return the cells with labels and legend; `row` is framed."""
     rows, columns = cells.alpha.shape
     name = _NAMES[cells.face]
     quantity = f"the square root of {name}" if root else name
@@ -127,7 +126,7 @@ def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | Non
     lines = [
         f"% Alignment: {columns} source {by} across, {rows} target {by} down; the colour is that of {quantity}.",
         "\\begin{tikzpicture}[x=5mm, y=-5mm]  % the size of a cell",
-        # Each cell a hair wider than its place, or viewers show the page between two of them.
+        # Each cell is slightly wider than its place; otherwise viewers show gaps between cells.
         r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: "
         + name,
     ]
@@ -151,7 +150,7 @@ def _label(place: str, options: str, name: str) -> str:
 
 
 def _shades(cells: Grid, root: bool) -> NDArray[np.floating]:
-    """Return the place of each cell on its scale, in [0, 1]; that of a difference has the root in itself."""
+    """Return the position of each cell on its colour scale, in [0, 1]; a difference's scale itself has the root."""
     if cells.face == "difference":
         low, high = cells.range
         return (cells.shown - low) / (high - low)
@@ -159,7 +158,7 @@ def _shades(cells: Grid, root: bool) -> NDArray[np.floating]:
 
 
 def _legend(cells: Grid, stops: ColourScale, root: bool) -> list[str]:
-    """Return the bar of the scale below the cells, right-aligned with them where there is room."""
+    """Return the colour bar below the cells, right-aligned with them where there is room."""
     (rows, columns), width = cells.alpha.shape, 6
     left, top, side = max(columns - width, 0), rows + 0.5, width / _LEGEND_CELLS
     lines = [
@@ -177,7 +176,7 @@ def _legend(cells: Grid, stops: ColourScale, root: bool) -> list[str]:
 
 
 def _ticks(cells: Grid, root: bool) -> list[tuple[float, float]]:
-    """Return the numbers beside the bar, each with its place from 0 to 1."""
+    """Return the numbers beside the colour bar, each with its position from 0 to 1."""
     if cells.face == "difference":
         return list(zip(np.linspace(*cells.range, 5).tolist(), (0, 0.25, 0.5, 0.75, 1), strict=True))
     if root:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,13 @@ _NONE = np.zeros(0, np.float32)
 """What stands for an array that there was not yet."""
 
 
+def _without_features(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a saved `record` from before energies could read the weights of the step before."""
+    shape = len(record["target_pieces"]), len(record["source_pieces"]), 0
+    weight = np.zeros((record["keys"]["shape"][1], 0), np.float32)
+    return record | {"features": np.zeros(shape, np.float32), "feature_weight": weight}
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Trace(Recurrent):
     """Everything computed while one sentence was translated by RNNsearch (Bahdanau, Cho & Bengio 2014).
@@ -28,13 +35,9 @@ class Trace(Recurrent):
 
     saved_as: ClassVar[storage.Format] = storage.Format(
         "attnviz-trace",
-        4,
-        {
-            2: {"score_vector": _NONE, "weights_digest": ""},
-            3: {"interventions": []},
-            4: {"features": _NONE, "feature_weight": _NONE},
-        },
-        {4: lambda record: record | {"config": renamed(record["config"])}},
+        5,
+        {2: {"score_vector": _NONE, "weights_digest": ""}, 3: {"interventions": []}},
+        {4: lambda record: record | {"config": renamed(record["config"])}, 5: _without_features},
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
