@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
-from attnviz.trace import FloatArray, Record, Trace
+from attnviz.trace import FloatArray, Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
@@ -62,7 +62,7 @@ def lane(name: str, model: str, told: str, *, notes: Sequence[str], texts: Seque
     }
 
 
-def written_lane(trace: Record, name: str, told: str, strip_told: str, notes: Sequence[str]) -> dict[str, Any]:
+def written_lane(trace: Any, name: str, told: str, strip_told: str, notes: Sequence[str]) -> dict[str, Any]:
     """Return a lane in which `trace` is written piece by piece, with what each step had to look with: the weights of
     the source words and, if `strip_told` says what it is, the context vector of a recurrent translator, which without
     attention is one for all steps."""
@@ -77,7 +77,7 @@ def written_lane(trace: Record, name: str, told: str, strip_told: str, notes: Se
             for place, (text, group) in enumerate(zip(words.source, words.source_groups, strict=True))
         ],
         "weights": np.round(weights, 3).tolist() if trace.attends else None,
-        "strip": _strip(trace, strip_told) if strip_told and isinstance(trace, Trace) else None,
+        "strip": _strip(trace, strip_told) if strip_told and trace.recurrent and not trace.imported else None,
         "parts": [_part(trace.target_pieces, place) for place in range(len(trace.target_pieces))],
     }
 
