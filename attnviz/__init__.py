@@ -7,12 +7,22 @@ from attnviz.trace import Attention, Trace, attention
 from attnviz.trace.drawing import drawn_by
 
 if TYPE_CHECKING:
+    from attnviz.evaluation.scoring import alignment_error
     from attnviz.importing.huggingface import from_huggingface
     from attnviz.importing.reading import read_attention
     from attnviz.trace.drawing import Drawing
     from attnviz.translator import Translator
 
-__all__ = ["Attention", "AttnvizError", "Trace", "Translator", "attention", "from_huggingface", "read_attention"]
+__all__ = [
+    "Attention",
+    "AttnvizError",
+    "Trace",
+    "Translator",
+    "alignment_error",
+    "attention",
+    "from_huggingface",
+    "read_attention",
+]
 __version__ = "0.3.0"
 
 
@@ -26,6 +36,10 @@ def __getattr__(name: str) -> Any:
         from attnviz.importing.huggingface import from_huggingface
 
         return from_huggingface
+    if name == "alignment_error":
+        from attnviz.evaluation.scoring import alignment_error
+
+        return alignment_error
     if name == "read_attention":
         from attnviz.importing.reading import read_attention
 

@@ -163,6 +163,7 @@ def test_exported_names() -> None:
         "AttnvizError",
         "Trace",
         "Translator",
+        "alignment_error",
         "attention",
         "from_huggingface",
         "read_attention",

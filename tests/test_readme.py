@@ -42,7 +42,7 @@ PYTHON = _blocks("python")
 COMMANDS = list(dict.fromkeys(line for block in _blocks("sh") for line in block.splitlines()))
 ELSEWHERE = ("runs/", "--ray")
 """What takes a trained model, or a cluster: tests of their own try these commands."""
-QUICK = ("translate", "align", "figure", "attention", "corpus", "evaluate")
+QUICK = ("translate", "align", "figure", "attention", "score", "corpus", "evaluate")
 
 
 @pytest.fixture
@@ -69,6 +69,8 @@ def _attention(folder: Path) -> None:
     np.save(folder / "weights.npy", np.eye(4) + 0.1)
     for name, source in (("links.txt", "pharaoh.txt"), ("nematus.txt", "nematus.txt"), ("fairseq.log", "soft.log")):
         (folder / name).write_bytes(CONTENTS[source])
+    (folder / "gold.wa").write_bytes(CONTENTS["gold.wa"])
+    (folder / "attention.jsonl").write_bytes(CONTENTS["synonyms.jsonl"])
     (folder / "src.txt").write_text("\n".join(SOURCES), encoding="utf-8")
     (folder / "tgt.txt").write_text("\n".join(TARGETS), encoding="utf-8")
     np.save(folder / "heads.npy", np.full((2, 2, 3, 3, 3), 1 / 3))

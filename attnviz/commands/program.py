@@ -1,5 +1,5 @@
 """The command line: `attnviz translate | align | figure | attention | corpus | evaluate | import | train | overlap |
-snapshots | app`.
+score | snapshots | app`.
 
 Each command is a file with its options and what it does. Nothing heavy is imported before a command needs it, so that
 `--help` is instant. Results go to standard output; progress, remarks and errors to standard error.
@@ -25,6 +25,7 @@ from attnviz.commands import (
     figure,
     import_,
     overlap,
+    score,
     snapshots,
     train,
     translate,
@@ -35,6 +36,7 @@ COMMANDS = {
     "align": align,
     "figure": figure,
     "attention": attention,
+    "score": score,
     "corpus": corpus,
     "evaluate": evaluate,
     "import": import_,

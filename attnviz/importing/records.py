@@ -13,7 +13,7 @@ from attnviz.importing.counting import Counted, Counting, CountingError, countin
 from attnviz.importing.found import AS_IT_IS, Found, Options, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
-from attnviz.trace.given import Tokens
+from attnviz.trace.given import Tokens, split_tokens
 
 Side = Sequence[Tokens]
 """The tokens of one side of every pair."""
@@ -98,6 +98,16 @@ class AttentionRecords(Sequence[Attention]):
             if len(self) == 1 or isinstance(error, CountingError):
                 raise
             raise AttnvizError(gettext("Pair {number}: {error}", number=index + 1, error=str(error))) from error
+
+    def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
+        """Return the source and the target tokens of the pair at an index from 0, as far as they are known."""
+        found = self._found(index)
+        sides = (
+            self._given(side, index, found) or found.fields.get(name)
+            for side, name in ((self.source, "source"), (self.target, "target"))
+        )
+        source, target = (None if side is None else split_tokens(side) for side in sides)
+        return source, target
 
     @cached_property
     def counting(self) -> Counting:

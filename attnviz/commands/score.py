@@ -1,0 +1,95 @@
+"""The command `attnviz score`: anyone's links or attention against gold links."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnviz import AttnvizError
+from attnviz.commands.attention import add_file_options, opened, say_format
+from attnviz.commands.shared import positive
+
+if TYPE_CHECKING:
+    from attnviz.analysis.link_scores import AlignmentError, LinkScore
+
+SUMMARY = "score links or attention of any program against gold links: AER, precision, recall, F1"
+_COLUMNS = ("pair", "links", "sure", "AER", "precision", "recall", "F1")
+_PRINTED = 20
+"""Pairs that are printed; a file has all."""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    add = command.add_argument
+    add("file", type=Path, metavar="LINKS", help="links or attention in any format that `attnviz attention` reads")
+    add("--gold", type=Path, required=True, metavar="GOLD", help="gold links in any such format")
+    add_file_options(command)
+    add("--gold-format", metavar="NAME", help="the format of GOLD, instead of the one its structure tells")
+    add("--samples", type=positive, default=1000, help="resampled corpora of the bootstrap interval")
+    add("-o", "--output", type=Path, metavar="FILE", help=".csv, .json: the scores of every pair")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the scores of each pair and of all; raise AttnvizError where the files cannot be read or compared."""
+    from attnviz.evaluation.scoring import score
+    from attnviz.evaluation.tables import markdown_table
+    from attnviz.importing.reading import read_attention
+
+    if options.output is not None and options.output.suffix not in (".csv", ".json"):
+        raise AttnvizError(f"{options.output} must end in .csv or .json.")
+    links = opened(options)
+    gold = read_attention(options.gold, format=options.gold_format, encoding=options.encoding)
+    say_format(links, str(options.file))
+    say_format(gold, str(options.gold))
+    scored = score(links, gold, samples=options.samples)
+    for remark in scored.remarks:
+        print(remark, file=sys.stderr)
+    error = scored.error
+    rows = [_row(str(number), one) for number, one in enumerate(error.sentences[:_PRINTED], 1)]
+    print(markdown_table(list(_COLUMNS), [*rows, _row("all", error)], 1))
+    if len(error.sentences) > _PRINTED:
+        print(f"… {len(error.sentences) - _PRINTED} more pairs; -o writes all.", file=sys.stderr)
+    low, high = error.interval
+    print(f"\nAER {error.aer:.3f}; {error.confidence:.0%} bootstrap interval {low:.3f} to {high:.3f}.")
+    if options.output is not None:
+        _write(options.output, error)
+
+
+def _row(name: str, one: LinkScore) -> list[str]:
+    rates = ["–" if rate is None else f"{rate:.3f}" for rate in (one.aer, one.precision, one.recall, one.f1)]
+    return [name, str(one.links), str(one.sure), *rates]
+
+
+def _fields(one: LinkScore) -> dict[str, Any]:
+    return {
+        "links": one.links,
+        "sure": one.sure,
+        "aer": one.aer,
+        "precision": one.precision,
+        "recall": one.recall,
+        "f1": one.f1,
+    }
+
+
+def _write(path: Path, error: AlignmentError) -> None:
+    """Write the scores of every pair, and in JSON those of all."""
+    import csv
+    import io
+
+    rows = [{"pair": number} | _fields(one) for number, one in enumerate(error.sentences, 1)]
+    if path.suffix == ".json":
+        whole = _fields(error) | {"interval": error.interval, "confidence": error.confidence, "pairs": rows}
+        text = json.dumps(whole, indent=1) + "\n"
+    else:
+        file = io.StringIO()
+        writer = csv.DictWriter(file, ["pair", *_fields(error)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        text = file.getvalue()
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as failure:
+        raise AttnvizError(f"{path} cannot be written: {failure.strerror}.") from failure

@@ -1,0 +1,299 @@
+"""`alignment_error`: anyone's links or attention against gold links, both in any format that is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attnviz.analysis.alignment_error import Link
+from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.link_scores import CONFIDENCE, SAMPLES, AlignmentError, score_links
+from attnviz.analysis.measures import links as largest_links
+from attnviz.analysis.pharaoh import read_gold_links
+from attnviz.errors import AttnvizError
+from attnviz.importing.counting import CountingError
+from attnviz.importing.link_text import Links
+from attnviz.importing.reading import read_attention
+from attnviz.importing.records import AttentionRecords
+from attnviz.languages import gettext
+from attnviz.trace import Aligned, Attention
+from attnviz.trace.tokens import to_pieces
+
+_CLEARLY = 0.1
+"""How much lower the AER must be for links to be taken as counted, or turned, in another way than the usual."""
+
+
+class Turn(NamedTuple):
+    """How links are brought together with gold links."""
+
+    links_base: int
+    gold_base: int
+    turned: bool
+    """Whether the links have the target word first."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores, and what was concluded of both files."""
+
+    error: AlignmentError
+    remarks: tuple[str, ...]
+    """In sentences."""
+
+
+class _Side(NamedTuple):
+    """The links of every pair of one file."""
+
+    pairs: list[Links]
+    bases: tuple[int, ...]
+    """What the links may count from; those that a matrix makes count from 0."""
+    words: list[tuple[list[str] | None, list[str] | None]]
+    """The words of each pair, as far as they are known."""
+    grows: bool
+    """Whether pairs at the end may be missing because they have no links."""
+
+
+def alignment_error(
+    links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1
+) -> AlignmentError:
+    """Return AER, precision, recall and F1 of links against gold links, in all and of each sentence.
+
+    Each of `links` and `gold` is a file, what `read_attention` returns, or a list with an item for each sentence: a
+    record, pairs (source word, target word) from 0, or Pharaoh text, `0-0` sure and `1?2` possible. A matrix links each
+    target word to the source word of its largest weight, `</s>` left aside; pieces are mapped to words. Whether files
+    count from 0 or 1, and have the target word first, is told by all their links.
+    The interval of the AER is a bootstrap over sentences (`samples` corpora, percentiles of `confidence`).
+    Raise AttnvizError where they are not of the same sentences, or there are no links.
+    """
+    return score(links, gold, samples=samples, confidence=confidence, seed=seed).error
+
+
+def score(links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1) -> Scored:
+    """Return `alignment_error` with what was concluded of the count and direction of the links."""
+    drawn = _side(gold)
+    found = _side(links)
+    remarks = list[str]()
+    found, drawn = _of_same_length(found, drawn, remarks)
+    found = _in_words_of(found, drawn)
+    if not any(pair.all for pair in drawn.pairs):
+        raise AttnvizError(gettext("The gold file has no links."))
+    turn = _best(found, drawn, remarks)
+    error = score_links(_moved(found, turn), _gold(drawn, turn), samples=samples, confidence=confidence, seed=seed)
+    return Scored(error, tuple(remarks))
+
+
+def _side(given: Any) -> _Side:
+    """Return the links of a file, of records, or of a list."""
+    if isinstance(given, (str, os.PathLike)):
+        given = read_attention(given)
+    if isinstance(given, AttentionRecords):
+        return _of_records(given)
+    pairs, words = list[Links](), list[tuple[list[str] | None, list[str] | None]]()
+    for item in given:
+        if isinstance(item, Aligned):
+            pairs.append(_of_record(item))
+            shown = item.words()
+            words.append((_without_end(shown.source), _without_end(shown.target)))
+        else:
+            pairs.append(_of_item(item))
+            words.append((None, None))
+    return _Side(pairs, (0,), words, grows=False)
+
+
+def _of_item(item: Any) -> Links:
+    """Return the links of one sentence in a list."""
+    if isinstance(item, str):
+        sure, possible = read_gold_links(item) if item.strip() else (frozenset[Link](), frozenset[Link]())
+        return Links(sure | possible, possible - sure)
+    if hasattr(item, "sure") and hasattr(item, "possible"):
+        return Links(frozenset(item.sure) | frozenset(item.possible), frozenset(item.possible) - frozenset(item.sure))
+    try:
+        return Links(frozenset((int(j), int(i)) for j, i in item))
+    except (TypeError, ValueError) as error:
+        raise AttnvizError(
+            gettext("Links must be pairs of a source and a target word, both counted from 0.")
+        ) from error
+
+
+def _of_record(record: Aligned) -> Links:
+    """Return the links of a record between its words: those it was made of, or the largest weight of each row."""
+    if isinstance(record, Attention) and (record.sure or record.possible) and not record.links:
+        return Links(frozenset(record.sure) | frozenset(record.possible), frozenset(record.possible))
+    words = record.words()
+    source, target = (len(_without_end(side)) for side in (words.source, words.target))
+    if isinstance(record, Attention) and record.links:
+        by_word = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
+        inside = frozenset((j, i) for j, i in by_word if j < source and i < target)
+        return Links(inside, frozenset(record.possible) & inside)
+    between = np.asarray(words.alignment, dtype=np.float64)[:target, :source]
+    return Links(frozenset(largest_links(between)) if between.size else frozenset())
+
+
+def _without_end(words: Sequence[str]) -> list[str]:
+    return list(words[:-1] if words and words[-1] == "</s>" else words)
+
+
+def _of_records(records: AttentionRecords) -> _Side:
+    """Return the links of a file, between words where its tokens are known, else between what it counts."""
+    founds = list(records.found)
+    grows = records.format == "naacl"
+    if not any(found.links is not None for found in founds):
+        records_ = list(records)
+        words = [record.words() for record in records_]
+        return _Side(
+            [_of_record(record) for record in records_],
+            (0,),
+            [(_without_end(one.source), _without_end(one.target)) for one in words],
+            grows,
+        )
+    pairs, sides = list[Links](), list[tuple[list[str] | None, list[str] | None]]()
+    known = True
+    for index, found in enumerate(founds):
+        tokens = records.tokens(index)
+        known &= None not in tokens
+        sides.append((tokens[0], tokens[1]))
+        pairs.append(found.links or Links(frozenset()))
+    bases = (records.found.base,) if records.found.base is not None else _bases(records, pairs)
+    if known and len(bases) == 1:
+        pairs = [_between_words(links, bases[0], side) for links, side in zip(pairs, sides, strict=True)]
+        sides = [(_words(source), _words(target)) for source, target in sides]
+        bases = (0,)
+    return _Side(pairs, bases, sides, grows)
+
+
+def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]:
+    """Return what the links of a file may count from, as its own links and tokens allow."""
+    if any(0 in link for links in pairs for link in links.all):
+        return (0,)
+    try:
+        counting = records.counting
+    except CountingError:
+        return (0, 1)  # the tokens may be those of the other direction
+    return (counting.base,) if counting.remark == "counted-from-1" else (0, 1)
+
+
+def _words(tokens: Sequence[str] | None) -> list[str] | None:
+    """Return the words that tokens make by their marks."""
+    if tokens is None:
+        return None
+    pieces = to_pieces(tokens)
+    words = [""] * (pieces.words[-1] + 1 if pieces.words else 0)
+    for piece, word in zip(pieces.pieces, pieces.words, strict=True):
+        words[word] += piece.lstrip("\u2581")
+    return words
+
+
+def _between_words(links: Links, base: int, tokens: tuple[Sequence[str] | None, Sequence[str] | None]) -> Links:
+    """Return links between the words that tokens make by their marks, from 0; those of `</s>` are left out."""
+    places = [to_pieces(side or ()).words if side else () for side in tokens]
+
+    def word(link: Link) -> Link | None:
+        j, i = link[0] - base, link[1] - base
+        return (places[0][j], places[1][i]) if j < len(places[0]) and i < len(places[1]) else None
+
+    moved = [frozenset(found for link in some if (found := word(link))) for some in (links.all, links.possible)]
+    return Links(moved[0], moved[1] - frozenset(word(link) for link in links.all - links.possible))
+
+
+def _of_same_length(found: _Side, drawn: _Side, remarks: list[str]) -> tuple[_Side, _Side]:
+    """Return both sides with the same number of pairs."""
+    extra = len(found.pairs) - len(drawn.pairs)
+    if extra < 0 and found.grows:
+        found = found._replace(
+            pairs=[*found.pairs, *[Links(frozenset())] * -extra], words=[*found.words, *[(None, None)] * -extra]
+        )
+    elif extra > 0 and drawn.grows:
+        count = len(drawn.pairs)
+        found = found._replace(pairs=found.pairs[:count], words=found.words[:count])
+        remarks.append(gettext("Left out are {count} pairs at the end that the gold file does not have.", count=extra))
+    elif extra:
+        raise AttnvizError(
+            gettext(
+                "Pairs of links: {links}; of gold links: {gold}. They must be the same, in the same order.",
+                links=len(found.pairs),
+                gold=len(drawn.pairs),
+            )
+        )
+    return found, drawn
+
+
+def _in_words_of(found: _Side, drawn: _Side) -> _Side:
+    """Return links between the words that the gold file has, where their texts are cut into others; by characters."""
+    pairs = list(found.pairs)
+    for index, (own, others) in enumerate(zip(found.words, drawn.words, strict=True)):
+        maps = [_owners(mine, theirs, index + 1) for mine, theirs in zip(own, others, strict=True)]
+        if maps == [None, None]:
+            continue
+        source, target = maps
+
+        def moved(some: Iterable[Link], source: Any = source, target: Any = target) -> Iterator[Link]:
+            return ((source[j] if source else j, target[i] if target else i) for j, i in some)
+
+        try:
+            pairs[index] = Links(frozenset(moved(pairs[index].all)), frozenset(moved(pairs[index].possible)))
+        except IndexError as error:
+            raise AttnvizError(
+                gettext("Pair {number}: a link is of no word of the sentence.", number=index + 1)
+            ) from error
+    return found._replace(pairs=pairs)
+
+
+def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> list[int] | None:
+    """Return the other words that hold most of each of these, by characters; None where they need no map."""
+    if mine is None or theirs is None or len(mine) == len(theirs):
+        return None
+    if "".join(mine) != "".join(theirs):
+        raise AttnvizError(
+            gettext(
+                "Pair {number} has other words than the gold file: “{own}”, “{gold}”.",
+                number=number,
+                own=" ".join(mine)[:60],
+                gold=" ".join(theirs)[:60],
+            )
+        )
+    from attnviz.evaluation.alignment import memberships  # torch loads with it
+
+    return [int(word) for word in memberships(mine, theirs).argmax(axis=0)]
+
+
+def _best(found: _Side, drawn: _Side, remarks: list[str]) -> Turn:
+    """Return how the links fit the gold links best; the usual way, unless another is clearly better."""
+    rates = dict[Turn, float]()
+    for gold_base, links_base, turned in product(drawn.bases, found.bases, (False, True)):
+        turn = Turn(links_base, gold_base, turned)
+        gold = _gold(drawn, turn)
+        if all(j >= 0 and i >= 0 for one in (*gold,) for j, i in one.sure | one.possible):
+            rates[turn] = score_links(_moved(found, turn), gold, samples=0).aer or 0.0
+    usual = next(iter(rates))
+    best = min(rates, key=lambda turn: (rates[turn], turn != usual))
+    if rates[best] > rates[usual] - _CLEARLY:
+        best = usual
+    told = {"aer": rates[best], "other": rates[usual]}
+    if best.turned:
+        remarks.append(
+            gettext(
+                "The links have the target word first: turned, their AER is {aer:.3f} instead of {other:.3f}.", **told
+            )
+        )
+    if best.links_base == 1:
+        remarks.append(gettext("The links count from 1: so they agree best with the gold links."))
+    if best.gold_base == 1:
+        remarks.append(gettext("The gold links count from 1."))
+    return best
+
+
+def _moved(found: _Side, turn: Turn) -> list[frozenset[Link]]:
+    """Return the links of each pair as (source word, target word) from 0."""
+    sides = (pair.turned() if turn.turned else pair for pair in found.pairs)
+    return [pair.moved(-turn.links_base, -turn.links_base).all for pair in sides]
+
+
+def _gold(drawn: _Side, turn: Turn) -> list[GoldLinks]:
+    """Return the gold links of each pair from 0."""
+    moved = [pair.moved(-turn.gold_base, -turn.gold_base) for pair in drawn.pairs]
+    return [GoldLinks(pair.all - pair.possible, pair.possible) for pair in moved]
