@@ -95,15 +95,9 @@ def run(options: argparse.Namespace) -> None:
 
 def say_format(records: AttentionRecords, name: str = "") -> None:
     """Print to standard error which format a file is in, and why."""
-    from attnviz.languages import gettext
+    from attnviz.importing.records import format_sentence
 
-    told = gettext(
-        "Format {format}, {title}. {reason} Sentence pairs: {count}.",
-        format=records.format,
-        title=records.title,
-        reason=records.reason,
-        count=len(records),
-    )
+    told = format_sentence(records)
     print(f"{name}: {told}" if name else told, file=sys.stderr)
 
 
@@ -140,10 +134,9 @@ def _chosen(records: AttentionRecords, options: argparse.Namespace) -> list[Atte
 def _print(records: AttentionRecords, chosen: list[Attention]) -> None:
     """Print sentences and links of the first pairs."""
     from attnviz.analysis.pharaoh import record_links
-    from attnviz.text import isolated
 
     for record in chosen[:_SHOWN]:
-        print("\t".join((isolated(record.source_text), isolated(record.translation), record_links(record))))
+        print("\t".join((record.source_text, record.translation, record_links(record))))
     if len(chosen) > _SHOWN:
         print(f"… and {len(chosen) - _SHOWN} more of {len(records)}", file=sys.stderr)
 

@@ -27,6 +27,7 @@ from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName, palette
+from attnviz.text import without_isolates
 from attnviz.trace import Aligned, Branches
 from attnviz.wording.file_headings import heatmap_heading
 
@@ -202,7 +203,7 @@ def table(trace: Aligned, look: Look, weights: Weights | None = None) -> pd.Data
 
 def csv(numbers: pd.DataFrame) -> bytes:
     """Return a table as CSV in UTF-8 with a byte-order mark, which spreadsheets need."""
-    return numbers.to_csv().encode("utf-8-sig")
+    return without_isolates(numbers.to_csv()).encode("utf-8-sig")
 
 
 def _check(trace: Any, ending: str, look: Look, weights: Weights | None) -> None:

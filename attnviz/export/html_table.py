@@ -6,6 +6,7 @@ from html import escape
 
 from attnviz.analysis.grid import By, grid
 from attnviz.languages import gettext
+from attnviz.text import isolated
 from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
@@ -41,5 +42,5 @@ def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
 
 def _cell(word: str, name: str, alpha: float) -> str:
     grey = f"{round(255 * min(max(alpha, 0), 1)):02x}" * 3
-    tip = escape(f"{word} ← {name}: {decimal(alpha, 4)}")
+    tip = escape(f"{isolated(word)} ← {isolated(name)}: {decimal(alpha, 4)}")
     return f'<td title="{tip}" style="background:#{grey};{_SIDE}"></td>'

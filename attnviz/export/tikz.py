@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
 from attnviz.palette import Colours, ColourScale, palette, scale
+from attnviz.text import without_isolates
 from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 
@@ -146,7 +147,8 @@ def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | Non
 
 
 def _label(place: str, options: str, name: str) -> str:
-    return f"\\node[{options}, inner sep=1pt, font=\\strut] at {place} {{{escape(shorten(name, LONGEST_LABEL))}}};"
+    label = escape(without_isolates(shorten(name, LONGEST_LABEL)))  # LaTeX has no letter for an isolate
+    return f"\\node[{options}, inner sep=1pt, font=\\strut] at {place} {{{label}}};"
 
 
 def _shades(cells: Grid, root: bool) -> NDArray[np.floating]:

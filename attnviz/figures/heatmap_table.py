@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid
 from attnviz.languages import gettext
+from attnviz.text import isolated
 from attnviz.trace import FloatArray
 from attnviz.trace.looks import Looks
 from attnviz.wording.faces import SYMBOLS
@@ -79,8 +80,10 @@ def heatmap_table(
     cells = grid(trace, by, end, face, posterior, weights)
     table = pd.DataFrame(
         cells.shown,
-        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=gettext("target \\ source")),
-        columns=[f"{j} {name}" for j, name in enumerate(cells.source, 1)],
+        index=pd.Index(
+            [f"{i} {isolated(name)}" for i, name in enumerate(cells.target, 1)], name=gettext("target \\ source")
+        ),
+        columns=[f"{j} {isolated(name)}" for j, name in enumerate(cells.source, 1)],
     )
     if margins:
         table[("Δ" if face == "difference" else "") + gettext("H, bits")] = cells.entropies

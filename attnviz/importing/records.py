@@ -79,12 +79,17 @@ class AttentionRecords(Sequence[Attention]):
         target: Tokens | None = None,
         *,
         normalise: bool | None = None,
+        unescape: bool | None = None,
     ) -> Attention:
         """Return the record of the pair at an index from 0, with tokens that are given instead of all others."""
         found, typed = self._found(index), bool(source or target)
         source = source or self._given(self.source, index, found)
         target = target or self._given(self.target, index, found)
-        options = self.options if normalise is None else dataclasses.replace(self.options, normalise=normalise)
+        options = self.options
+        if normalise is not None:
+            options = dataclasses.replace(options, normalise=normalise)
+        if unescape is not None:
+            options = dataclasses.replace(options, unescape=unescape)
         counting = Counting(0, ends=False)
         if found.links is not None:
             counting = self._counting_with(index, source, target) if typed else self.counting
@@ -145,3 +150,14 @@ class AttentionRecords(Sequence[Attention]):
                 )
             )
         return side[line]
+
+
+def format_sentence(records: AttentionRecords) -> str:
+    """Return which format the records are read in, why, and how many there are."""
+    return gettext(
+        "Format {format}, {title}. {reason} Sentence pairs: {count}.",
+        format=records.format,
+        title=records.title,
+        reason=records.reason,
+        count=len(records),
+    )

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attnviz.languages import gettext
-from attnviz.text import SPACE, piece_name
+from attnviz.text import SPACE, isolated, piece_name, without_isolates
 
 LONGEST = 16
 """Characters of the longest axis label; hover texts are longer."""
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
-    """Return `text`, shortened to `longest` characters with an ellipsis."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    """Return `text`, shortened to `longest` characters with an ellipsis; right-to-left text stands in isolates."""
+    text = without_isolates(text)
+    return isolated(text if len(text) <= longest else text[: longest - 1] + "…")
 
 
 def quote(text: str) -> str:
     """Return `text` in the quotation marks of the current language."""
-    return gettext("“{text}”", text=text)
+    return gettext("“{text}”", text=isolated(text))
 
 
 _MARKS: dict[str, Callable[[], str]] = {

@@ -93,6 +93,18 @@ def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
     assert inside_is_missing() in texts(app)
 
 
+def test_escapes_of_moses_are_undone_where_they_are_seen(upload: Callable[..., None]) -> None:
+    app = open_page()
+    upload(app, "plain.txt", b"a b\tc d\t0-0 1-1\n")
+    assert not [one for one in app.toggle if str(one.key).startswith("attention_unescape")]
+    upload(app, "links.txt", b"it &apos;s\tc &apos;est\t0-0 1-1\n")
+    assert app.session_state["reopened"].trace.words().source == ("it", "&apos;s")
+    (toggle,) = (one for one in app.toggle if str(one.key).startswith("attention_unescape"))
+    toggle.set_value(True).run()
+    assert not app.exception
+    assert app.session_state["reopened"].trace.words().source == ("it", "'s")
+
+
 def test_a_file_that_cannot_be_opened_is_left(upload: Callable[..., None], snapshot: SnapshotAssertion) -> None:
     app = open_page()
     upload(app, "soft.txt", b"La zone ||| 1,2 3")

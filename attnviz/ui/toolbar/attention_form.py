@@ -7,10 +7,13 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz.importing.unescaping import is_escaped
 from attnviz.languages import gettext
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.toolbar.reopening import Choice, choose_attention, chosen_attention, close
 
+_ASKED = ("number", "source", "target", "normalise", "unescape")
+"""What the form asks."""
 LONGEST = 100_000
 """Characters of the tokens of a side."""
 
@@ -19,7 +22,7 @@ def attention_form() -> None:
     """Ask what is to be known of the file of attention that is open, where it has several sentences, or could not be
     opened as it is; nothing where there is nothing to ask."""
     choice = chosen_attention(st.session_state)
-    if choice is None or (len(choice.file) == 1 and not choice.problem):
+    if choice is None or (len(choice.file) == 1 and not choice.problem and not _escaped(choice)):
         return
     with st.container(key="attention_form", border=bool(choice.problem)):
         if len(choice.file) > 1:
@@ -33,10 +36,30 @@ def attention_form() -> None:
                 args=(choice,),
                 width=420,
             )
+        if _escaped(choice):
+            st.toggle(
+                gettext("Undo the escapes of Moses’ tokenizer, such as &apos; and @-@"),
+                choice.unescape,
+                key=_key(choice, "unescape"),
+                on_change=_asked,
+                args=(choice,),
+                persist_state="session",
+            )
         if choice.problem:
             with st.container(key="attention_problem"):
                 st.text(gettext("{name} was not opened.", name=choice.name) + " " + choice.problem)
             _tokens(choice)
+
+
+def _escaped(choice: Choice) -> bool:
+    """Return whether the tokens of the sentence have escapes of Moses' tokenizer."""
+    try:
+        found = choice.file.sentence(choice.number)
+    except AttnvizError:
+        return False
+    return is_escaped(
+        " ".join(getattr(choice, side) or found.tokens(side) or "" for side in ("source", "target")).split()
+    )
 
 
 def _tokens(choice: Choice) -> None:
@@ -78,15 +101,16 @@ def _key(choice: Choice, name: str) -> str:
 def _asked(choice: Choice) -> None:
     """Open what the boxes ask for; tokens belong to their sentence."""
     use_chosen_language()  # called before the page runs
-    said = {name: st.session_state.get(_key(choice, name)) for name in ("number", "source", "target", "normalise")}
+    said = {name: st.session_state.get(_key(choice, name)) for name in _ASKED}
     number = int(said["number"] or choice.number)
     if number != choice.number:
         choose_attention(st.session_state, Choice(choice.name, choice.file, number, opening=choice.opening))
         return
     asked = replace(
         choice,
-        source=str(said["source"] or "").strip(),
-        target=str(said["target"] or "").strip(),
+        source=str(choice.source if said["source"] is None else said["source"]).strip(),
+        target=str(choice.target if said["target"] is None else said["target"]).strip(),
         normalise=bool(said["normalise"]),
+        unescape=bool(said["unescape"]),
     )
     choose_attention(st.session_state, asked)

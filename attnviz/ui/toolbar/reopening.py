@@ -58,6 +58,8 @@ class Choice:
     """Tokens with blanks between them, in the place of the file's own; empty for those."""
     target: str = ""
     normalise: bool = False
+    unescape: bool = False
+    """Whether the escapes of Moses' tokenizer are undone."""
     problem: str = ""
     """Why it could not be opened."""
     opening: int = 0
@@ -114,7 +116,9 @@ def choose_attention(session: Session, choice: Choice) -> None:
     """Open what is asked for of a file; where that cannot be, keep what is open, and the question with what is
     wrong."""
     try:
-        found = choice.file.attention(choice.number - 1, choice.source, choice.target, normalise=choice.normalise)
+        found = choice.file.attention(
+            choice.number - 1, choice.source, choice.target, normalise=choice.normalise, unescape=choice.unescape
+        )
     except AttnvizError as error:
         session[_CHOICE] = replace(choice, problem=str(error))
         session[_OPENED] = replace(session.get(_OPENED, Reopened("", None)), problem="")

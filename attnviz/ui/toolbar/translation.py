@@ -9,6 +9,7 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
+from attnviz.importing.records import format_sentence
 from attnviz.languages import LANGUAGES, gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
@@ -232,7 +233,9 @@ def _given(name: str, trace: Attention, back: bool) -> None:
             st.button(
                 gettext("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,)
             )
-    if remarks := remarks_of(trace):
+    choice = reopening.chosen_attention(st.session_state)
+    format_told = [format_sentence(choice.file)] if choice else []
+    if remarks := [*format_told, *remarks_of(trace)]:
         st.text(" ".join(remarks))
 
 

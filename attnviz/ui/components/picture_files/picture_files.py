@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.languages import gettext
+from attnviz.text import without_isolates
 from attnviz.ui.components.loader import component
 
 
@@ -44,7 +45,8 @@ class PictureFile:
 def picture_file_buttons(offered: Iterable[PictureFile], key: str) -> None:
     """Offer each picture as PNG and SVG, made in the visitor's browser, and as CSV."""
     pictures = [
-        {"title": one.title, "file": one.file, "table": one.numbers.to_csv()} | _drawn(one.figure) for one in offered
+        {"title": one.title, "file": one.file, "table": without_isolates(one.numbers.to_csv())} | _drawn(one.figure)
+        for one in offered
     ]
     words = {"failed": gettext("This file could not be made here. Try it again; if it fails again, reload the page.")}
     component("picture_files")(key=key, data={"pictures": pictures, "words": words})
