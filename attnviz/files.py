@@ -33,6 +33,10 @@ DAMAGED = (
 """The exceptions that NumPy raises on loading a file that is not a valid array file."""
 
 
+_PART = 1 << 20
+"""Bytes that are unpacked at once."""
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to, and move it to `path` when the block ends.
@@ -59,6 +63,26 @@ def replacing(path: Path) -> Iterator[Path]:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise AttnvizError(f"The file {path} cannot be written: {error.strerror or error}.") from error
+
+
+class ArchiveReader:
+    """Reads members of a ZIP archive, at most so many bytes in all, whatever their headers claim."""
+
+    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
+        """Read at most `most` bytes of the `archive`."""
+        self._archive, self._left = archive, most
+
+    def read(self, name: str) -> bytes:
+        """Return what a member holds; raise ValueError where it is too large, BadZipFile where it is damaged."""
+        found = bytearray()
+        # ZipFile.read unpacks a member as a whole before it compares the size with the one that is claimed.
+        with self._archive.open(name) as member:
+            while part := member.read(min(_PART, self._left + 1)):
+                self._left -= len(part)
+                if self._left < 0:
+                    raise ValueError("it unpacks to more than is read of a file")
+                found += part
+        return bytes(found)
 
 
 def replace_bytes(path: Path, content: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import gzip
+import io
 import itertools
 import lzma
 import zlib
@@ -301,6 +302,22 @@ def open_packed(path: Path) -> IO[bytes]:
     openers: dict[str, Any] = _PACKED
     file: IO[bytes] = openers.get(path.suffix, open)(path, "rb")
     return file
+
+
+def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
+    """Return what a file holds that was given as bytes, and its name without .gz or .xz.
+
+    Raise AttnvizError where it is damaged or unpacks to more than `most` bytes; no more is unpacked.
+    """
+    path = Path(name)
+    if path.suffix not in _PACKED:
+        return content, name
+    openers: dict[str, Any] = _PACKED
+    with reading(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
+        found: bytes = file.read(most + 1)
+    if len(found) > most:
+        raise AttnvizError(gettext("{name} unpacks to more than {most} MB.", name=name, most=most >> 20))
+    return found, str(path.with_suffix(""))
 
 
 @contextlib.contextmanager
