@@ -42,8 +42,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to, and move it to `path` when the block ends.
 
     The content is on disk (fsync) before the move, which is atomic. Where the block fails or the process is killed,
-    `path` is unchanged. A link goes on pointing to its file, which keeps its permissions; a pipe or device, such as
-    /dev/stdout, is written to itself. Raise AttnvizError, naming the file, where it cannot be written.
+    `path` is unchanged. A symbolic link keeps its target, whose permissions stay; pipes and devices, such as
+    /dev/stdout, are written directly. Raise AttnvizError, naming the file, where it cannot be written.
     """
     try:
         if path.exists() and not path.is_file():
@@ -97,7 +97,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def _keep_names(folder: Path) -> None:
-    """Sync the directory, so that after a power cut an earlier replacement is never lost without the later ones."""
+    """Sync the directory, so that a power cut never undoes an earlier replacement but keeps a later one."""
     with contextlib.suppress(OSError):  # Windows cannot open folders
         handle = os.open(folder, os.O_RDONLY)
         try:
