@@ -1,4 +1,4 @@
-"""Checks of what a caller of the Python interface gives, made once where it comes in."""
+"""Check arguments of the Python interface, once, where they are passed in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check_text(what: str, value: object) -> None:
 
 
 def check_texts(value: object) -> None:
-    """Raise AttnvizError unless `value` is several texts, of which one alone would pass for its characters."""
+    """Raise AttnvizError unless `value` is an iterable of texts; a single text would be read as its characters."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise AttnvizError(gettext("Give a list of sentences, not {found}.", found=bounds.shown(value)))
 
@@ -54,7 +54,7 @@ def check_number(what: str, value: object, least: float, most: float) -> None:
 
 
 def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
-    """Raise AttnvizError, naming `what`, unless each of the `values` is of one of these kinds."""
+    """Raise AttnvizError, naming `what`, unless each of the `values` is an instance of one of `kinds`."""
     for value in values if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else (values,):
         if not isinstance(value, kinds):
             raise AttnvizError(

@@ -1,4 +1,4 @@
-"""ES modules of the browser code: what they import, and several of them as one script."""
+"""ES modules of the browser code: their imports, and bundles of several as one script."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULT
 
 
 def imported(module: Path) -> list[Path]:
-    """Return the modules that `module` imports by relative path, in its order."""
+    """Return the modules that `module` imports by relative path, in order."""
     text = module.read_text(encoding="utf-8")
     return [(module.parent / found[1]).resolve() for found in _IMPORT.finditer(text)]
 
 
 def with_imports(modules: Iterable[Path]) -> list[Path]:
-    """Return `modules` and all that they import, each once and after what it imports itself."""
+    """Return `modules` and everything that they import, each once and after its own imports."""
     found: dict[Path, None] = {}
 
     def add(module: Path) -> None:
@@ -32,9 +32,9 @@ def with_imports(modules: Iterable[Path]) -> list[Path]:
 
 
 def as_one_script(module: Path) -> str:
-    """Return `module` and all that it imports as one script, for a page that is a single file.
+    """Return `module` and everything that it imports as one script, for a page that is a single file.
 
-    The modules then share one scope, so no two of them may define the same name.
+    The modules share one scope, so no two of them may define the same name.
     """
     texts = (path.read_text(encoding="utf-8") for path in with_imports([module]))
     return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)

@@ -33,13 +33,17 @@ DAMAGED = (
 """The exceptions that NumPy raises on loading a file that is not a valid array file."""
 
 
+_PART = 1 << 20
+"""Bytes that are unpacked at once."""
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to, and move it to `path` when the block ends.
 
     The content is on disk (fsync) before the move, which is atomic. Where the block fails or the process is killed,
-    `path` is unchanged. A link goes on pointing to its file, which keeps its permissions; a pipe or device, such as
-    /dev/stdout, is written to itself. Raise AttnvizError, naming the file, where it cannot be written.
+    `path` is unchanged. A symbolic link keeps its target, whose permissions stay; pipes and devices, such as
+    /dev/stdout, are written directly. Raise AttnvizError, naming the file, where it cannot be written.
     """
     try:
         if path.exists() and not path.is_file():
@@ -61,6 +65,26 @@ def replacing(path: Path) -> Iterator[Path]:
         raise AttnvizError(f"The file {path} cannot be written: {error.strerror or error}.") from error
 
 
+class ArchiveReader:
+    """Reads members of a ZIP archive, at most so many bytes in all, whatever their headers claim."""
+
+    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
+        """Read at most `most` bytes of the `archive`."""
+        self._archive, self._left = archive, most
+
+    def read(self, name: str) -> bytes:
+        """Return what a member holds; raise ValueError where it is too large, BadZipFile where it is damaged."""
+        found = bytearray()
+        # ZipFile.read unpacks a member as a whole before it compares the size with the one that is claimed.
+        with self._archive.open(name) as member:
+            while part := member.read(min(_PART, self._left + 1)):
+                self._left -= len(part)
+                if self._left < 0:
+                    raise ValueError("it unpacks to more than is read of a file")
+                found += part
+        return bytes(found)
+
+
 def replace_bytes(path: Path, content: bytes) -> None:
     """Replace the content of `path` by `content`, atomically."""
     with replacing(path) as beside:
@@ -73,7 +97,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def _keep_names(folder: Path) -> None:
-    """Sync the directory, so that after a power cut an earlier replacement is never lost without the later ones."""
+    """Sync the directory, so that a power cut never undoes an earlier replacement but keeps a later one."""
     with contextlib.suppress(OSError):  # Windows cannot open folders
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -51,17 +51,17 @@ _UNSPACED = re.compile(
     "\u3031-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uaa60-\uaadf\uf900-\ufaff\uff66-\uff9d"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
-"""A letter of a script that is written without spaces between words: Thai, Lao, Burmese, Khmer, Tai, Chinese, kana."""
+"""A letter of a script without spaces between words: Thai, Lao, Burmese, Khmer, Tai, Chinese, kana."""
 
 CONTINUED = "\u2060"
-"""Opens a piece that holds further bytes of the character before it, which follows; an invisible word joiner."""
+"""Begins a piece with further bytes of the character before it, which follows; an invisible word joiner."""
 
 ISOLATE, POP = "\u2068", "\u2069"
-"""Unicode's first strong isolate and its end (UAX #9): what stands between does not reorder what is around it."""
+"""Unicode's first strong isolate and its end (UAX #9): text in between does not reorder text around it."""
 
 
 class _Letters(dict[int, int]):
-    """What `str.translate` makes of characters: combining marks and joiners count as letters of their word."""
+    """Character map for `str.translate` that turns combining marks and joiners into letters."""
 
     def __missing__(self, character: int) -> int:
         mark = unicodedata.category(chr(character)).startswith("M") or character in (0x200C, 0x200D)
@@ -73,13 +73,13 @@ _LETTERS = _Letters()
 
 
 def is_mark(character: str) -> bool:
-    """Return whether a character is a combining mark or a joiner: it belongs to the letter before it."""
+    """Return whether a character is a combining mark or a joiner, which belongs to the letter before it."""
     return character.translate(_LETTERS) != character
 
 
 @functools.lru_cache(maxsize=4096)
 def isolated(text: str) -> str:
-    """Return a text, in isolates where it has right-to-left letters, so that it reorders nothing around it."""
+    """Return a text, with isolates where it has right-to-left letters, so that it does not reorder its surroundings."""
     if text.isascii() or text.startswith(ISOLATE):
         return text
     if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
@@ -88,7 +88,7 @@ def isolated(text: str) -> str:
 
 
 def without_isolates(text: str) -> str:
-    """Return a text without the marks that `isolated` puts around parts of it."""
+    """Return a text without the isolates that `isolated` adds."""
     return text.replace(ISOLATE, "").replace(POP, "")
 
 
@@ -293,7 +293,7 @@ def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
 
 
 def _apart(surface: str, start: int) -> bool:
-    """Return whether a word begins at a place inside a run of letters: on either side is a script without spaces."""
+    """Return whether a word begins inside a run of letters: a neighbouring letter is of a script without spaces."""
     around = surface[start - 1 : start + 1]
     return start > 0 and len(around) == 2 and not is_mark(around[1]) and _UNSPACED.search(around) is not None
 

@@ -1,10 +1,11 @@
-"""Text files of sentences and pairs, read strictly: what is not UTF-8 is named and refused, never dropped."""
+"""Read text files of sentences and pairs strictly: report what is not UTF-8, and never drop it silently."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 import gzip
+import io
 import itertools
 import lzma
 import zlib
@@ -22,9 +23,9 @@ Pair = tuple[str, str]
 MOST_MALFORMED = 0.01
 """Share of the lines of a file that may be malformed."""
 _LONGEST = 1 << 20
-"""Bytes of a line that are kept: more than any sentence has."""
+"""Bytes read of a line, more than any sentence has."""
 _LOOKED_AT = 1000
-"""Malformed lines from which it is told what a file is."""
+"""Number of malformed lines from which the kind of file is guessed."""
 _PACKED = {".gz": gzip.open, ".xz": lzma.open}
 _UTF_8_MARK = b"\xef\xbb\xbf"
 _MARKS = {
@@ -33,7 +34,7 @@ _MARKS = {
     b"\xff\xfe": "UTF-16LE",
     b"\xfe\xff": "UTF-16BE",
 }
-"""The byte-order marks of other encodings, the longer ones first."""
+"""Byte-order marks of other encodings, longer ones first."""
 KINDS_OF_FILES = {
     b"\x1f\x8b": "gzip (.gz)",
     b"\xfd7zXZ\0": "xz (.xz)",
@@ -48,22 +49,22 @@ KINDS_OF_FILES = {
     b"\x93NUMPY": "NumPy (.npy)",
     **{b"\x80" + bytes([version]): "pickle" for version in range(2, 6)},
 }
-"""What begins with these bytes is no text."""
+"""Signatures of binary files."""
 _HEADERS = (
     {"source", "src", "en", "english", "sentence1", "source_text"},
     {"target", "tgt", "trg", "fr", "french", "sentence2", "translation", "reference", "target_text"},
 )
-"""Names of columns that a first line may hold in the place of sentences."""
+"""Column names that mark a first line as a header."""
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A line that was left out."""
+    """A skipped line."""
 
     number: int
     reason: str
     malformed: bool = True
-    """False where the line is as it should be, but names the columns or is too long."""
+    """False for a header, or a well-formed line that is too long."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,15 @@ class Pairs:
 
     pairs: list[Pair]
     skipped: list[Skipped]
-    """Lines that hold no pair, a header among them."""
+    """Lines without a pair, a header included."""
 
 
 def read_pairs(path: Path, *, skip_malformed: bool = False) -> Pairs:
-    """Return the pairs of a file of source<TAB>target lines, which may be packed (.gz, .xz).
+    """Return the pairs of a file of source<TAB>target lines, optionally compressed (.gz, .xz).
 
     A line is malformed unless it is UTF-8 and has exactly two columns, neither of them blank. Raise AttnvizError where
-    the file cannot be read, is in another encoding, holds no pair, or where more than 1 % of its lines are malformed,
-    unless these are to be skipped.
+    the file cannot be read, is in another encoding or holds no pair. Raise it too where more than 1 % of the lines are
+    malformed, unless `skip_malformed`.
     """
     pairs: list[Pair] = []
     skipped: list[Skipped] = []
@@ -114,19 +115,19 @@ def malformed(columns: Sequence[str]) -> str:
 
 
 def is_header(columns: Sequence[str]) -> bool:
-    """Return whether a first line names columns instead of holding sentences."""
+    """Return whether a first line has column names instead of sentences."""
     return len(columns) == 2 and all(
         column.strip().lower() in names for column, names in zip(columns, _HEADERS, strict=True)
     )
 
 
 def header() -> Skipped:
-    """Return what is said of a first line that is a header."""
+    """Return the `Skipped` of a first line that is a header."""
     return Skipped(1, gettext("it names the columns"), malformed=False)
 
 
 def other_division(line: str) -> str:
-    """Return by what other than a tab a line is divided into two sides; "" where it seems to be one sentence."""
+    """Return which other separator than a tab divides a line into two sides; "" where it seems to be one sentence."""
     if line.count("|||") == 1:
         return gettext("its sides are divided by ||| instead of a tab")
     if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
@@ -137,7 +138,7 @@ def other_division(line: str) -> str:
 def check_share(
     path: Path, lines: int, skipped: Sequence[Skipped], samples: Sequence[str], *, skip_malformed: bool
 ) -> None:
-    """Raise AttnvizError where too many of the `lines` of a file were `skipped`, saying what the file looks like."""
+    """Raise AttnvizError where too many of the `lines` of a file were `skipped`, with a guess at its format."""
     skipped = [line for line in skipped if line.malformed]
     if skip_malformed or len(skipped) <= MOST_MALFORMED * lines:
         return
@@ -155,7 +156,7 @@ def check_share(
 
 
 def _advice(path: Path, samples: Sequence[str]) -> str:
-    """Return what malformed lines look like, and what to do about it."""
+    """Return a guess at the format of malformed lines, and what to do about it."""
     most = 0.9 * len(samples)
     if not samples:
         return gettext("Give --skip-malformed to leave such lines out.")
@@ -177,7 +178,7 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
 
 
 def _is_csv(line: str) -> bool:
-    """Return whether a line without tabs has two quoted columns, or is divided in two by a semicolon or comma."""
+    """Return whether a line without tabs has two quoted columns, or two columns separated by a semicolon or comma."""
     if "\t" in line:
         return False
     return any(
@@ -188,16 +189,16 @@ def _is_csv(line: str) -> bool:
 
 
 def read_text_lines(path: Path, longest: int = _LONGEST) -> Iterator[str]:
-    """Yield the lines of a file, packed or not, as `strict_lines` does; raise AttnvizError where it cannot be read."""
+    """Yield the lines of a file, compressed or not, as `strict_lines` does; raise AttnvizError on read errors."""
     with reading(path), open_packed(path) as file:
         yield from strict_lines(file, str(path), longest)
 
 
 def strict_lines(file: Iterable[bytes] | IO[bytes], name: str, longest: int = _LONGEST) -> Iterator[str]:
-    """Yield the lines of UTF-8 without their ends, each cut to `longest` bytes.
+    """Yield the lines of UTF-8 text without their ends, each cut to `longest` bytes.
 
-    Rare lines with damaged bytes have U+FFFD in their place. Raise AttnvizError, with the `name` of the file, the line
-    and the encoding it seems to be, where it is no UTF-8, or holds zero bytes.
+    In rare lines with damaged bytes, these become U+FFFD. Raise AttnvizError, with the `name` of the file, the line and
+    the likely encoding, where it is not UTF-8 or contains zero bytes.
     """
     good = bad = 0
     cut = _cut_lines(file, longest)
@@ -215,7 +216,7 @@ def strict_lines(file: Iterable[bytes] | IO[bytes], name: str, longest: int = _L
             good += 1
         except UnicodeDecodeError as error:
             bad += 1
-            # A file in another encoding has no line that is UTF-8 by chance, or hardly one.
+            # In another encoding, hardly any line with such bytes is valid UTF-8 by chance.
             if bad > good:
                 further = itertools.islice(cut, _LOOKED_AT)
                 raise AttnvizError(_other_encoding(name, number, line, further)) from error
@@ -224,7 +225,7 @@ def strict_lines(file: Iterable[bytes] | IO[bytes], name: str, longest: int = _L
 
 
 def _cut_lines(file: Any, longest: int) -> Iterator[bytes]:
-    """Yield lines without their ends. A line feed alone ends one: a sentence may hold what Python takes for an end."""
+    """Yield lines without their ends. Only line feeds end a line, since sentences may contain other separators."""
     readline = getattr(file, "readline", None)
     if readline is None:
         yield from (line.rstrip(b"\r\n") for line in file)
@@ -237,7 +238,7 @@ def _cut_lines(file: Any, longest: int) -> Iterator[bytes]:
 
 
 def _without_part(line: bytes) -> bytes:
-    """Return a line that was cut, without the part of a character that it may end in."""
+    """Return a cut line without an incomplete character at its end."""
     try:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -255,7 +256,7 @@ def _check_start(line: bytes, name: str) -> None:
 
 
 def _zero_bytes(name: str, number: int, line: bytes) -> str:
-    half = max(4, len(line) // 2)  # of a few bytes, half may be zero by chance
+    half = max(4, len(line) // 2)  # in a short line, half of the bytes may be zero by chance
     for encoding, zeros in (("UTF-16LE", line[1::2]), ("UTF-16BE", line[::2])):
         if zeros.count(0) > 0.4 * half:
             return _convert(name, encoding, number, "")
@@ -267,7 +268,7 @@ def _zero_bytes(name: str, number: int, line: bytes) -> str:
 
 
 def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes]) -> str:
-    """Return what is said of a line that is no UTF-8, given the lines after it."""
+    """Return the message about a line that is not UTF-8, from it and the lines after it."""
     high = [byte for byte in line if byte >= 0x80]
     letters = sum(chr(byte).isalpha() for byte in line if byte < 0x80)
     if len(high) > letters:
@@ -297,15 +298,31 @@ def _convert(name: str, encoding: str, number: int, reads: str) -> str:
 
 
 def open_packed(path: Path) -> IO[bytes]:
-    """Open a file whose name may end in .gz or .xz, which says how it is packed."""
+    """Open a file, decompressed if its name ends in .gz or .xz."""
     openers: dict[str, Any] = _PACKED
     file: IO[bytes] = openers.get(path.suffix, open)(path, "rb")
     return file
 
 
+def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
+    """Return what a file holds that was given as bytes, and its name without .gz or .xz.
+
+    Raise AttnvizError where it is damaged or unpacks to more than `most` bytes; no more is unpacked.
+    """
+    path = Path(name)
+    if path.suffix not in _PACKED:
+        return content, name
+    openers: dict[str, Any] = _PACKED
+    with reading(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
+        found: bytes = file.read(most + 1)
+    if len(found) > most:
+        raise AttnvizError(gettext("{name} unpacks to more than {most} MB.", name=name, most=most >> 20))
+    return found, str(path.with_suffix(""))
+
+
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn what goes wrong with reading a file into an AttnvizError that names it."""
+    """Turn errors of reading a file into an AttnvizError that names it."""
     try:
         yield
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:

@@ -47,7 +47,7 @@ _LONGEST_HISTORY = 3000
 """Steps times beam width up to which a search stores every step: 100 MB at a vocabulary of 8000."""
 _BATCH_PIECES = 3000
 MOST_PENALTY = 10.0
-"""Largest power of the length by which log probabilities are divided."""
+"""Largest length penalty."""
 
 
 class _Translation(NamedTuple):
@@ -85,9 +85,9 @@ class Translator(Generic[RecordT]):
     def load(cls, folder: str | Path, device: str = "auto", precision: str = "auto") -> Translator[Any]:
         """Load a model folder of any architecture to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
 
-        On a CPU, `precision` "bf16" sifts the vocabulary in bfloat16 and then computes the logits that matter in
-        float32, with the same translations; "fp32" does not sift, and "auto" does what is faster. Raise AttnvizError
-        where the folder or a file of it is missing or damaged, or the device does not exist.
+        On a CPU, `precision` "bf16" selects candidate pieces in bfloat16 and computes their logits in float32, with the
+        same translations; "fp32" computes all logits in float32, and "auto" takes the faster of the two. Raise
+        AttnvizError where the folder or a file of it is missing or damaged, or the device does not exist.
         """
         network, tokenizer = load_model(folder)
         name, digest = Path(folder).resolve().name, weights_digest(folder)
@@ -113,8 +113,8 @@ class Translator(Generic[RecordT]):
         `interventions` change the attention or the word of their steps, in every hypothesis, and later steps follow
         from the change. In a `target`, only forced words are replaced.
 
-        Raise AttnvizError for text that is blank or too long, for a beam outside 1 to 100 or beside a `target`, and
-        for interventions that the model cannot apply.
+        Raise AttnvizError for text that is blank or too long, for a beam outside 1 to 100 or together with a `target`,
+        and for interventions that the model cannot apply.
         """
         started = time.perf_counter()
         self.check(text, beam=beam, target=target, length_penalty=length_penalty, interventions=interventions)

@@ -1,4 +1,4 @@
-"""Whether the installed Streamlit is one that the page runs with."""
+"""Check that the installed Streamlit is a supported version."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from importlib import metadata
 from attnviz.errors import AttnvizError
 
 LOWEST = (1, 66)
-"""The run context tells of history navigation."""
+"""The first version whose run context reports history navigation."""
 HIGHEST = 2
-"""The first major version that has not been tried."""
+"""The first major version that is untested."""
 
 
 def check_streamlit() -> None:
-    """Raise AttnvizError where Streamlit is missing, too old, or of another major version."""
+    """Raise AttnvizError where Streamlit is missing, too old, or of an untested major version."""
     lowest = ".".join(map(str, LOWEST))
     needed = f"Streamlit {lowest} or later, below {HIGHEST}: pip install 'streamlit>={lowest},<{HIGHEST}'"
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text_files import Pairs, read_pairs, strict_lines
+from attnviz.text_files import Pairs, read_pairs, strict_lines, unpacked
 from tests.snapshots import plain
 
 TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"
@@ -125,3 +126,13 @@ def test_a_line_without_end_is_cut_between_characters() -> None:
 def test_what_is_utf_8_is_read_as_it_is(lines: list[str]) -> None:
     content = "".join(f"a{line}\n" for line in lines).encode()
     assert list(strict_lines(io.BytesIO(content), "a file")) == [f"a{line}" for line in lines]
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress), ("", bytes)])
+def test_what_was_packed_is_unpacked_up_to_a_bound(ending: str, pack: Callable[[bytes], bytes]) -> None:
+    assert unpacked(pack(TEXT.encode()), f"pairs.tsv{ending}", 1 << 20) == (TEXT.encode(), "pairs.tsv")
+    if ending:
+        with pytest.raises(AttnvizError):
+            unpacked(pack(bytes(1 << 20)), f"pairs.tsv{ending}", (1 << 20) - 1)
+        with pytest.raises(AttnvizError):
+            unpacked(b"damaged", f"pairs.tsv{ending}", 1 << 20)

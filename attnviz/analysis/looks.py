@@ -24,7 +24,7 @@ class Trial:
     weights: Array
     """The attention weights of the test, (Tx,)."""
     probabilities: Array
-    """p(w), (K,)."""
+    """Output distribution p(w), (K,)."""
     divergence: float
     """Jensen-Shannon divergence of the weights from alpha_i, in bits, from 0 to 1."""
     total_variation: float

@@ -32,9 +32,9 @@ class Microscope:
     key: Array
     """(U_a h_j)_k, or (P h_j)_k, (n',); with what the weights of the step before add to it."""
     activation: Array
-    """tanh(query + key), or query * key, (n',)."""
+    """Activation of each unit, tanh(query + key) or query * key, (n',)."""
     score: Array
-    """(v_a)_k, or 1, or 1 / sqrt(n'), (n',)."""
+    """Weight of each unit, (v_a)_k, 1, or 1 / sqrt(n'), (n',)."""
     bounded: bool = True
     """Whether the activation is a tanh, as in additive attention."""
     names: tuple[str, str] = ("sₖ", "(P h)ₖ")
@@ -47,7 +47,7 @@ class Microscope:
 
     @property
     def energy(self) -> float:
-        """e_ij, the sum of the contributions."""
+        """Energy e_ij, the sum of the contributions."""
         return float(self.contributions.sum())
 
     @property

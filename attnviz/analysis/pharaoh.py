@@ -25,7 +25,7 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
 def record_links(record: Aligned, threshold: float | None = None) -> str:
     """Return the links of a record between its words, as `pharaoh` does.
 
-    Where a file had links instead of weights, they are all of these: `i?j` where they are only possible.
+    Where a file had links instead of weights, return all of them, with `i?j` for possible ones.
     """
     words = record.words()
     if not isinstance(record, Attention) or not record.links:

@@ -22,17 +22,17 @@ class Readout:
     """
 
     state: Array
-    """U_o s, (S, 2l); s is s_{i-1} or, by config, s_i."""
+    """Contribution of the state, U_o s, (S, 2l); s is s_{i-1} or, by config, s_i."""
     previous_word: Array
-    """V_o E y_{i-1}, (S, 2l)."""
+    """Contribution of the previous word, V_o E y_{i-1}, (S, 2l)."""
     context: Array
-    """C_o c_i, (S, 2l)."""
+    """Contribution of the context, C_o c_i, (S, 2l)."""
     bias: Array
-    """b, (2l,)."""
+    """Bias b, (2l,)."""
 
     @property
     def pairs(self) -> Array:
-        """t~_i, (S, 2l)."""
+        """The sum of all contributions, t~_i, (S, 2l)."""
         return self.state + self.previous_word + self.context + self.bias
 
     @property

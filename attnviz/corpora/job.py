@@ -79,7 +79,7 @@ class Job:
     @cached_property
     def total(self) -> int:
         """Number of lines to process; raises AttnvizError where they cannot be read."""
-        count = count_lines(self.file)
+        count = count_lines(self.file, self.limit)
         return min(count, self.limit or count)
 
     def made(self) -> About | None:

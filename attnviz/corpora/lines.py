@@ -121,14 +121,17 @@ def bare_name(path: Path) -> str:
     return _plain(path).stem
 
 
-def count_lines(path: Path) -> int:
-    """Return the number of lines or rows of a file; raise AttnvizError where it cannot be read."""
+def count_lines(path: Path, limit: int | None = None) -> int:
+    """Return the number of lines or rows of a file; raise AttnvizError where it cannot be read.
+
+    With a `limit`, counting stops once it is reached.
+    """
     if _plain(path).suffix == ".parquet":
         with _reading(path):
             return int(parquet.ParquetFile(path).metadata.num_rows)
     with reading(path), open_packed(path) as file:
         count, last = 0, b"\n"
-        while block := file.read(1 << 20):
+        while (limit is None or count < limit) and (block := file.read(1 << 20)):
             count, last = count + block.count(b"\n"), block[-1:]
     return count + (last != b"\n")
 

@@ -1,4 +1,4 @@
-"""Attention between the words of many given pairs, computed in batches: what `attnviz align` draws links by."""
+"""Attention between the words of many given pairs, computed in batches, for `attnviz align`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from attnviz.trace import Words
 from attnviz.translator import Translator
 
 _BATCH = 64
-"""Pairs computed together, at most."""
+"""Largest number of pairs computed together."""
 
 
 class PairLinker:
-    """A translator that reads given pairs; it stores nothing of them."""
+    """A translator that computes attention of given pairs; it stores nothing of them."""
 
     def __init__(self, translator: Translator[Any], *, after: bool) -> None:
-        """Take a translator with attention; `after` asks for the posterior once the word is known."""
+        """Take a translator with attention; `after` selects posterior attention."""
         self._translator = translator
         self._after = AfterReading(translator, DEFAULT) if after else None
 
@@ -33,7 +33,10 @@ class PairLinker:
         return sentence_ids(tokenizer, source), target_ids(tokenizer, target)
 
     def __call__(self, pairs: Sequence[Pair], ids: Sequence[tuple[list[int], list[int]]]) -> list[Words]:
-        """Return the words of each pair, given with its ids, and attention or the posterior between them."""
+        """Return the words of each pair, with attention or posterior attention between them.
+
+        `ids` are the pairs' ids, from `encode`.
+        """
         found: dict[int, Words] = {}
         for places in pair_batches([len(one) for one, _ in ids], [len(two) for _, two in ids], _BATCH):
             sources, targets = [ids[place][0] for place in places], [ids[place][1] for place in places]

@@ -24,7 +24,7 @@ class PairRead:
     alignment: NDArray[Any]
     """Attention alpha, (Ty, Tx)."""
     log_probabilities: NDArray[Any]
-    """Log p(y_i), (Ty,)."""
+    """Log probabilities log p(y_i), (Ty,), in nats."""
     attends: bool
     attends_once: bool
     translated: ClassVar[bool] = True
@@ -32,7 +32,7 @@ class PairRead:
 
     @property
     def probabilities(self) -> NDArray[Any]:
-        """p(y_i), (Ty,)."""
+        """Probabilities p(y_i), (Ty,)."""
         likely: NDArray[Any] = np.exp(self.log_probabilities)
         return likely
 

@@ -25,8 +25,10 @@ class Settings:
     batch_size: int = 64
     """Largest number of pairs computed together."""
     precision: str = "auto"
-    """Of the sums of the reading after the word, on a CPU: bf16, which is right to three digits, fp32, or the faster of
-    the two on this machine."""
+    """Precision of the normalisers in posterior attention on a CPU: "bf16", correct to three digits, "fp32", or "auto".
+
+    "auto" takes the faster of the two on this machine.
+    """
 
     def check(self) -> None:
         """Raise AttnvizError unless all settings are valid."""

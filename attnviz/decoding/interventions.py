@@ -104,7 +104,7 @@ def _changed(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
         case Temperature(temperature=math.inf):
             return energies.masked_fill(~energies.isneginf(), 0.0)
         case Temperature(temperature=temperature):
-            # The softmax is invariant to shifts; with the largest energy at 0, a small temperature does not overflow.
+            # The softmax is invariant to shifts; relative to the largest energy, differences keep their precision.
             return (energies - energies.amax(-1, keepdim=True)) / temperature
         case ExcludePosition(position=position):
             kept = energies.clone()

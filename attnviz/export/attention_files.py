@@ -1,4 +1,4 @@
-"""Several records of attention in one file: JSON, a line each; links, a line each; or a table with a row each."""
+"""Several attention records in one file: JSON lines, lines of links, or a table with a row each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.languages import gettext
 from attnviz.trace import Attention
 
 ENDINGS = ("json", "pharaoh", "parquet")
-"""The endings of files that hold several records."""
+"""Extensions of files with several records."""
 _LINKS = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())]))
 SCHEMA = pa.schema(
     [
@@ -29,11 +29,11 @@ SCHEMA = pa.schema(
         ("remarks", pa.list_(pa.string())),
     ]
 )
-"""Of the table: links between pieces, from 0; `j` is of the source, `i` of the target."""
+"""Schema of the table; links are between pieces, 0-based, `j` of the source and `i` of the target."""
 
 
 def several(records: Sequence[Attention], ending: str) -> bytes:
-    """Return what a file of this `ending`, one of ENDINGS, holds of records; raise AttnvizError for another."""
+    """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another."""
     if ending == "json":
         return "".join(record.to_json() + "\n" for record in records).encode("utf-8")
     if ending == "pharaoh":

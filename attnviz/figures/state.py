@@ -46,7 +46,7 @@ def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArr
 
 def _remembers(trace: Trace | Seq2SeqTrace) -> TypeGuard[Seq2SeqTrace]:
     """Return whether the state is that of an LSTM."""
-    return isinstance(trace, Seq2SeqTrace) and trace.config["cell"] == "lstm"
+    return bool(trace.config.get("cell") == "lstm")
 
 
 def _memory_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:

@@ -21,39 +21,39 @@ class Judged(NamedTuple):
     """Every intermediate number for B sentence pairs; padded positions are undefined and have weight 0."""
 
     source_embeddings: Tensor
-    """E x_i, (B, Tx, m)."""
+    """Embeddings E x_i, (B, Tx, m)."""
     target_embeddings: Tensor
-    """E y_j, (B, Ty, m)."""
+    """Embeddings E y_j, (B, Ty, m)."""
     source_projected: Tensor
-    """a_i = P_a E x_i, (B, Tx, d)."""
+    """Projected embeddings a_i = P_a E x_i, (B, Tx, d)."""
     target_projected: Tensor
-    """b_j = P_b E y_j, (B, Ty, d)."""
+    """Projected embeddings b_j = P_b E y_j, (B, Ty, d)."""
     source_features: Tensor
-    """F(a_i), (B, Tx, d)."""
+    """Features F(a_i), (B, Tx, d)."""
     target_features: Tensor
-    """F(b_j), (B, Ty, d)."""
+    """Features F(b_j), (B, Ty, d)."""
     energies: Tensor
-    """e_ij = F(a_i) . F(b_j), (B, Tx, Ty)."""
+    """Energies e_ij = F(a_i) . F(b_j), (B, Tx, Ty)."""
     source_alignment: Tensor
     """Softmax of e_ij over j, (B, Tx, Ty); rows sum to 1."""
     target_alignment: Tensor
     """Softmax of e_ij over i, (B, Ty, Tx); rows sum to 1."""
     source_aligned: Tensor
-    """beta_i, weighted sum of the target for source piece i, (B, Tx, d)."""
+    """Weighted sums of the target beta_i, (B, Tx, d)."""
     target_aligned: Tensor
-    """alpha_j, weighted sum of the source for target piece j, (B, Ty, d)."""
+    """Weighted sums of the source alpha_j, (B, Ty, d)."""
     source_comparisons: Tensor
-    """v_1,i = G([a_i ; beta_i]), (B, Tx, d)."""
+    """Comparisons v_1,i = G([a_i ; beta_i]), (B, Tx, d)."""
     target_comparisons: Tensor
-    """v_2,j = G([b_j ; alpha_j]), (B, Ty, d)."""
+    """Comparisons v_2,j = G([b_j ; alpha_j]), (B, Ty, d)."""
     source_sum: Tensor
-    """v_1, the sum of v_1,i, (B, d)."""
+    """Sum v_1 of the source comparisons, (B, d)."""
     target_sum: Tensor
-    """v_2, the sum of v_2,j, (B, d)."""
+    """Sum v_2 of the target comparisons, (B, d)."""
     hidden: Tensor
-    """max(0, W [v_1 ; v_2] + c), the first layer of H, (B, d)."""
+    """Hidden layer max(0, W [v_1 ; v_2] + c), the first layer of H, (B, d)."""
     logits: Tensor
-    """H([v_1 ; v_2]), (B, 2): logits of "no translation" and "translation"."""
+    """Logits H([v_1 ; v_2]) of "no translation" and "translation", (B, 2)."""
 
 
 class FeedForward(nn.Module):

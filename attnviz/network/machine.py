@@ -1,4 +1,4 @@
-"""What this machine multiplies fast: one place that knows or measures it, for training, decoding and corpora."""
+"""Which matrix products this machine computes fast, measured once for training, decoding and corpora."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from attnviz import bounds
 
 _X86 = ("x86_64", "amd64")
 _SHAPES = ((64, 128, 64), (512, 1536, 512))
-"""Rows, terms and columns of the products that are timed: a small one shows in a millisecond what is hopeless."""
+"""Rows, terms and columns of the timed products; the small one detects a very slow type within a millisecond."""
 _SECONDS = 0.1
-"""Spent on timing the large product."""
+"""Seconds for timing the large product."""
 FASTER = 1.25
-"""How many times as fast bfloat16 must be to be taken: what is near 1 would be chosen by chance."""
+"""Smallest speed ratio at which bfloat16 is chosen; ratios near 1 would make the choice random."""
 _HOPELESS = 0.5
 
 
 def choose_precision(wanted: str, device: torch.device) -> str:
-    """Return "bf16" or "fp32": what is `wanted`, or with "auto" the faster of the two on `device`."""
+    """Return "bf16" or "fp32": the one `wanted`, or for "auto" the faster of the two on `device`."""
     bounds.one_of("precision", wanted, bounds.PRECISIONS)
     if wanted != "auto":
         return wanted
@@ -32,7 +32,7 @@ def choose_precision(wanted: str, device: torch.device) -> str:
 
 @cache
 def bfloat16_speed(kind: str, index: int | None = None) -> float:
-    """Return how many times as fast a product in bfloat16 is as in float32; 0 where the device lacks instructions."""
+    """Return how many times faster a product is in bfloat16 than in float32; 0 without bfloat16 instructions."""
     if not _has_instructions(kind):
         return 0.0
     device = torch.device(kind) if index is None else torch.device(kind, index)
@@ -45,7 +45,7 @@ def bfloat16_speed(kind: str, index: int | None = None) -> float:
 
 
 def _has_instructions(kind: str) -> bool:
-    """Return whether a device computes in bfloat16 itself, as far as it tells; True where it does not tell."""
+    """Return whether a device has bfloat16 instructions; True where that is unknown."""
     if kind == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if kind == "cpu" and platform.machine().lower() in _X86:
@@ -55,7 +55,7 @@ def _has_instructions(kind: str) -> bool:
 
 
 def _measured_speed(shape: tuple[int, int, int], device: torch.device) -> float:
-    """Return the time of a product in float32 by that in bfloat16, the best of several turns of each."""
+    """Return the time of a product in float32 divided by that in bfloat16, the best of several runs each."""
     rows, terms, columns = shape
     best: dict[torch.dtype, float] = {}
     products = {
@@ -79,7 +79,7 @@ def _product(left: Tensor, columns: int) -> Callable[[], Tensor]:
 
 
 def _wait(kind: str) -> None:
-    """Return when what was started on a device is done."""
+    """Wait until the operations on a device have finished."""
     if kind == "cuda":
         torch.cuda.synchronize()
     elif kind == "mps":
@@ -88,9 +88,9 @@ def _wait(kind: str) -> None:
 
 @cache
 def mkl_is_slow() -> bool:
-    """Return whether torch has both MKL and oneDNN, and runs on a processor that MKL is not made for.
+    """Return whether torch has MKL and oneDNN and the processor is not Intel's.
 
-    MKL's kernels for processors other than Intel's take twice the time of oneDNN's.
+    On other processors MKL's kernels take twice the time of oneDNN's.
     """
     both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
     return both and "Intel" not in str(torch.cpu.get_capabilities().get("cpu_name"))

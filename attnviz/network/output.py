@@ -28,7 +28,7 @@ class OutputLayer:
         self.logits = FixedProduct(self.weight, self.bias)
         """W_o t + b_o: (R, l) to (R, K)."""
         self.coarse: Tensor | None = None
-        """The weight in bfloat16, by which pieces are sifted; None where that would be slower."""
+        """The weights in bfloat16, which select candidate pieces; None where that would be slower."""
         self.set_precision("auto")
         # Weights, readouts and results are rounded to bfloat16, summands to float32. By Cauchy-Schwarz the sum of
         # |w_i t_i| is at most |w||t|.
@@ -37,7 +37,7 @@ class OutputLayer:
         """Largest difference of a coarse logit from the exact one, as a multiple of |t|."""
 
     def set_precision(self, wanted: str) -> None:
-        """Sift pieces in bfloat16 or not: "bf16", "fp32", or "auto" for what is faster here."""
+        """Choose whether bfloat16 selects candidate pieces: "bf16", "fp32", or "auto" for the faster one here."""
         on_cpu = self.weight.device.type == "cpu"
         coarse = on_cpu and choose_precision(wanted, self.weight.device) == "bf16"
         self.coarse = self.weight.bfloat16() if coarse else None

@@ -16,8 +16,8 @@ _MANY = 5
 class FixedProduct:
     """x W + b with a constant matrix: (R, i) to (R, o).
 
-    Where MKL, with which torch multiplies, is slow, several rows are multiplied by oneDNN, for which a second copy of
-    the matrix is stored.
+    torch multiplies with MKL. Where MKL is slow, several rows are multiplied by oneDNN, for which a second copy of the
+    matrix is stored.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:

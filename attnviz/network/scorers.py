@@ -30,11 +30,11 @@ class Unrolled(NamedTuple):
     """The recurrence over a whole target of Ty pieces, for a batch of B."""
 
     states: Tensor
-    """s_i, (Ty, B, n)."""
+    """Decoder states s_i, (Ty, B, n)."""
     alignment: Tensor
-    """alpha_ij, (Ty, B, Tx)."""
+    """Attention alpha_ij, (Ty, B, Tx)."""
     contexts: Tensor
-    """c_i, (Ty, B, context size)."""
+    """Context vectors c_i, (Ty, B, context size)."""
 
 
 class Scorer(nn.Module):
@@ -52,12 +52,12 @@ class Scorer(nn.Module):
 
     @property
     def query_weight(self) -> Tensor | None:
-        """W_a, (n', n); None where the query is not a product of the state."""
+        """Query matrix W_a, (n', n); None where the query is not a product of the state."""
         return None
 
     @property
     def score_vector(self) -> Tensor | None:
-        """v_a, (n',); None for kinds without such a vector."""
+        """Score vector v_a, (n',); None for kinds without one."""
         return None
 
     def keys(self, annotations: Tensor) -> Tensor:
@@ -158,12 +158,12 @@ class AdditiveScorer(FusedScorer):
 
     @property
     def query_weight(self) -> Tensor:
-        """W_a, (n', n)."""
+        """Query matrix W_a, (n', n)."""
         return self.query.weight
 
     @property
     def score_vector(self) -> Tensor:
-        """v_a, (n',)."""
+        """Score vector v_a, (n',)."""
         return self.score
 
     def keys(self, annotations: Tensor) -> Tensor:

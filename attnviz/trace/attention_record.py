@@ -71,11 +71,11 @@ class Attention(Aligned):
     translated: ClassVar[bool] = False
 
     alignment: FloatArray
-    """alpha_ij, (Ty, Tx), not negative; rows sum to 1, or to 0 where a target piece is linked to nothing."""
+    """Attention alpha_ij, (Ty, Tx), not negative; rows sum to 1, or to 0 for a target piece without links."""
     energies: FloatArray
-    """e_ij, (Ty, Tx), or (0,) where they are unknown."""
+    """Energies e_ij, (Ty, Tx), or (0,) where unknown."""
     states: FloatArray
-    """s_i, (Ty, n), or (0,) where they are unknown."""
+    """Decoder states s_i, (Ty, n), or (0,) where unknown."""
     source_word_of: IntArray
     """0-based word of each source piece, (Tx,)."""
     target_word_of: IntArray
@@ -85,7 +85,7 @@ class Attention(Aligned):
     possible: Links = ()
     """Possible gold links; sure links are not repeated here."""
     links: Links = ()
-    """0-based (source token, target token) that the file links, possible links included; empty for a matrix."""
+    """Links (source token, target token) of the file, 0-based, possible ones included; empty for a matrix."""
     origin: str = ""
     """The program or model that computed the attention; empty where unknown."""
     remarks: tuple[str, ...] = ()

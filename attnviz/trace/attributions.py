@@ -28,7 +28,7 @@ class Signals:
     """
 
     whole: Array
-    """|d log p(y_i) / d E x_j|, (Ty, Tx)."""
+    """Norm |d log p(y_i) / d E x_j| of the whole gradient, (Ty, Tx)."""
     start: Array
     """Norm of the gradient that enters the encoder through the initial decoder state s_0, (Ty, Tx)."""
     contexts: Array

@@ -33,7 +33,7 @@ class Drawing(Protocol):
 
 
 def step_index(trace: Aligned, step: int) -> int:
-    """Return a step from 0 on, which may be counted from the end; raise AttnvizError where there is none."""
+    """Return a 0-based step, also for negative indices; raise AttnvizError where there is none."""
     steps = len(trace.target_pieces)
     check_whole(gettext("step"), step, -steps, steps - 1)
     return range(steps)[step]

@@ -153,7 +153,7 @@ def size_of_matrix(rows: int, columns: int) -> dict[str, str]:
 
 
 def _check_orientation(weights: NDArray[np.float64]) -> None:
-    """Raise AttnvizError where the columns add up to 1 and the rows do not: scaling would hide that."""
+    """Raise AttnvizError where columns sum to 1 and rows do not, which scaling would hide."""
     rows, columns = (weights.sum(axis=axis) for axis in (1, 0))
     whole = (np.abs(rows - 1) <= ROUNDED) | (rows == 0)
     if not whole.all() and (np.abs(columns - 1) <= ROUNDED).all():

@@ -39,37 +39,37 @@ class Judgement(Computation):
     target_surfaces: tuple[str, ...]
 
     source_embeddings: FloatArray
-    """E x_i, (Tx, m)."""
+    """Embeddings E x_i, (Tx, m)."""
     target_embeddings: FloatArray
-    """E y_j, (Ty, m)."""
+    """Embeddings E y_j, (Ty, m)."""
     source_projected: FloatArray
-    """a_i, (Tx, d)."""
+    """Projected embeddings a_i, (Tx, d)."""
     target_projected: FloatArray
-    """b_j, (Ty, d)."""
+    """Projected embeddings b_j, (Ty, d)."""
     source_features: FloatArray
-    """F(a_i), (Tx, d)."""
+    """Features F(a_i), (Tx, d)."""
     target_features: FloatArray
-    """F(b_j), (Ty, d)."""
+    """Features F(b_j), (Ty, d)."""
     energies: FloatArray
-    """e_ij = F(a_i) . F(b_j), (Tx, Ty)."""
+    """Energies e_ij = F(a_i) . F(b_j), (Tx, Ty)."""
     source_alignment: FloatArray
     """Softmax of e_ij over j, (Tx, Ty); rows sum to 1."""
     target_alignment: FloatArray
     """Softmax of e_ij over i, (Ty, Tx); rows sum to 1."""
     source_aligned: FloatArray
-    """beta_i, (Tx, d)."""
+    """Weighted sums of the target beta_i, (Tx, d)."""
     target_aligned: FloatArray
-    """alpha_j, (Ty, d)."""
+    """Weighted sums of the source alpha_j, (Ty, d)."""
     source_comparisons: FloatArray
-    """v_1,i, (Tx, d)."""
+    """Comparisons v_1,i = G([a_i ; beta_i]), (Tx, d)."""
     target_comparisons: FloatArray
-    """v_2,j, (Ty, d)."""
+    """Comparisons v_2,j = G([b_j ; alpha_j]), (Ty, d)."""
     source_sum: FloatArray
-    """v_1, (d,)."""
+    """Sum v_1 of the source comparisons, (d,)."""
     target_sum: FloatArray
-    """v_2, (d,)."""
+    """Sum v_2 of the target comparisons, (d,)."""
     hidden: FloatArray
-    """h, the layer before the output, (d,)."""
+    """Hidden layer h before the output, (d,)."""
     logits: FloatArray
     """Logits of "no translation" and "translation", (2,)."""
     probabilities: FloatArray

@@ -11,7 +11,7 @@ These fields are optional.
 - `states`: a row of numbers for each target token;
 - `gold`: links drawn by people, `{"sure": [[0, 0], …], "possible": […]}`, as pairs of a source and a target word, both
   from 0, where a word is the tokens that subword marks join; or Pharaoh text, `0-0` sure and `1?2` possible;
-- `links`: links between tokens that the matrix was made of, pairs of a source and a target token, both from 0;
+- `links`: the links between tokens that the matrix was made from, pairs of a source and a target token, both from 0;
 - `words`: `{"source": […], "target": […]}`, the 0-based word of each token, which overrides subword marks;
 - `origin`: who computed it, a string; `format`: "attnviz-attention" and `version`: 1, which identify the format.
 """

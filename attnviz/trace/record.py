@@ -38,7 +38,7 @@ class Record(Aligned, Computation):
     """The character sequences that the tokenizer does not know, each once; each occurrence is an `<unk>` piece."""
 
     log_probabilities: FloatArray
-    """log p(y_i | y_<i, x) of each target piece, (Ty,), in nats."""
+    """Log probability log p(y_i | y_<i, x) of each target piece, (Ty,), in nats."""
     top_ids: IntArray
     """Ids of the likeliest pieces of each step, likeliest first, (Ty, min(100, K)), int32."""
     top_probabilities: FloatArray
@@ -57,11 +57,11 @@ class Record(Aligned, Computation):
         # For type checkers only: at run time, dataclasses would take a property for a field's default.
         @property
         def readouts(self) -> FloatArray:
-            """t_i, the vector from which the logits of step i are computed."""
+            """Readouts t_i, from which the logits of step i are computed."""
 
     @property
     def vocabulary_size(self) -> int:
-        """K, the number of pieces that a step chooses from."""
+        """Vocabulary size K, the number of pieces that a step chooses from."""
         return int(self.config["vocabulary_size"])
 
     @property
@@ -91,17 +91,17 @@ class Record(Aligned, Computation):
 
     @property
     def previous_pieces(self) -> tuple[str, ...]:
-        """y_{i-1} of each step: `<s>`, then the target pieces without the last."""
+        """Previous piece y_{i-1} of each step: `<s>`, then the target pieces without the last."""
         return ("<s>", *self.target_pieces[:-1])
 
     @property
     def previous_ids(self) -> tuple[int, ...]:
-        """Ids of y_{i-1} of each step."""
+        """Id of the previous piece y_{i-1} of each step."""
         return (BOS, *self.target_ids[:-1])
 
     @property
     def probabilities(self) -> FloatArray:
-        """p(y_i | y_<i, x) of each target piece, (Ty,)."""
+        """Probability p(y_i | y_<i, x) of each target piece, (Ty,)."""
         return np.exp(self.log_probabilities)
 
     def top(self, i: int, k: int = 10) -> list[tuple[str, float]]:

@@ -22,32 +22,32 @@ class Recurrent(Record):
     recurrent: ClassVar[bool] = True
 
     annotations: FloatArray
-    """h_j = [forward h_j ; backward h_j], (Tx, 2m)."""
+    """Annotations h_j = [forward h_j ; backward h_j], (Tx, 2m)."""
     initial_state: FloatArray
-    """s_0, (n,)."""
+    """Initial decoder state s_0, (n,)."""
     keys: FloatArray
-    """U_a h_j (additive, (Tx, n')) or P h_j (general, (Tx, n)); (Tx, 0) without attention."""
+    """Keys U_a h_j (additive, (Tx, n')) or P h_j (general, (Tx, n)); (Tx, 0) without attention."""
     queries: FloatArray
-    """W_a s_{i-1} (additive, (Ty, n')) or s_{i-1} (general, (Ty, n)); (Ty, 0) without attention.
+    """Queries W_a s_{i-1} (additive, (Ty, n')) or s_{i-1} (general, (Ty, n)); (Ty, 0) without attention.
 
     Imported models of some families query with s_i: see their trace.
     """
     score_vector: FloatArray
-    """v_a of additive attention, (n',); (0,) for other kinds and where it is unknown."""
+    """Score vector v_a of additive attention, (n',); (0,) for other kinds and where it is unknown."""
     energies: FloatArray
-    """e_ij, (Ty, Tx); without attention 0 for the last source piece and -inf for every other."""
+    """Energies e_ij, (Ty, Tx); without attention 0 for the last source piece and -inf for every other."""
     alignment: FloatArray
-    """alpha_ij = softmax_j e_ij, (Ty, Tx), rows sum to 1."""
+    """Attention alpha_ij = softmax_j e_ij, (Ty, Tx); rows sum to 1."""
     contexts: FloatArray
-    """c_i = sum_j alpha_ij h_j, (Ty, 2m); without attention the forward half of h_Tx, (Ty, n)."""
+    """Context vectors c_i = sum_j alpha_ij h_j, (Ty, 2m); without attention the forward half of h_Tx, (Ty, n)."""
     readouts: FloatArray
-    """t_i, the vector from which the logits of step i are computed."""
+    """Readouts t_i, from which the logits of step i are computed."""
 
     if TYPE_CHECKING:
         # For type checkers only: at run time, dataclasses would take a property for a field's default.
         @property
         def states(self) -> FloatArray:
-            """s_i of the last layer, (Ty, n)."""
+            """Decoder states s_i of the last layer, (Ty, n)."""
 
         @property
         def kept_shares(self) -> FloatArray:
@@ -68,7 +68,7 @@ class Recurrent(Record):
 
     @property
     def previous_states(self) -> FloatArray:
-        """s_{i-1} of each step, (Ty, n)."""
+        """Previous decoder state s_{i-1} of each step, (Ty, n)."""
         return np.concatenate([self.initial_state[None], self.states[:-1]])
 
     def features_at(self, step: int) -> FloatArray:  # noqa: ARG002

@@ -53,11 +53,11 @@ class Seq2SeqTrace(Recurrent):
     memories: FloatArray
     """Cell state of an LSTM, (Ty, L, n); (Ty, 0, n) for a GRU, which has none."""
     layer_states: FloatArray
-    """s_i in every layer, (Ty, L, n)."""
+    """Decoder states s_i of every layer, (Ty, L, n)."""
 
     @property
     def states(self) -> FloatArray:
-        """s_i of the last layer, (Ty, n)."""
+        """Decoder states s_i of the last layer, (Ty, n)."""
         return self.layer_states[:, -1]
 
     @property
@@ -77,17 +77,17 @@ class Seq2SeqTrace(Recurrent):
 
     @property
     def reset_gates(self) -> FloatArray:
-        """r_i of the last layer of a GRU, (Ty, n)."""
+        """Reset gates r_i of the last layer of a GRU, (Ty, n)."""
         return self.gates[:, -1, 0]
 
     @property
     def update_gates(self) -> FloatArray:
-        """z_i of the last layer of a GRU, (Ty, n)."""
+        """Update gates z_i of the last layer of a GRU, (Ty, n)."""
         return self.gates[:, -1, 1]
 
     @property
     def kept_shares(self) -> FloatArray:
-        """z_i of the last layer of a GRU, or the forget gate of an LSTM, (Ty, n)."""
+        """Update gates z_i of the last layer of a GRU, or forget gates of an LSTM, (Ty, n)."""
         return self.gates[:, -1, 1]
 
     @property

@@ -27,7 +27,7 @@ SPECIAL = (
 )
 """Other programs' names of the special pieces, and ours."""
 _BYTE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
-"""A byte of a character that SentencePiece has no piece for."""
+"""A byte piece (SentencePiece's byte fallback)."""
 BYTES, JOINER, CONTINUES, WORDPIECE = "Ġ", "￭", "@@", "##"
 
 
@@ -55,7 +55,7 @@ def to_pieces(tokens: Sequence[str]) -> Pieces:
 
 
 def _with_bytes(tokens: Sequence[str]) -> Sequence[str]:
-    """Return tokens with the characters that runs of byte pieces (`<0xC3>`, `<0xA9>`) spell."""
+    """Return tokens with runs of byte pieces (`<0xC3>`, `<0xA9>`) decoded to characters."""
     if not any(_BYTE.fullmatch(token) for token in tokens):
         return tokens
     found = list[str]()
@@ -68,8 +68,8 @@ def _with_bytes(tokens: Sequence[str]) -> Sequence[str]:
 def spell_bytes(parts: Sequence[bytes], otherwise: Sequence[str]) -> list[str]:
     """Return the texts of parts of a run of bytes.
 
-    A character belongs to the part with its first byte; a part with only further bytes of it is that character after
-    CONTINUED. A part with bytes that are no UTF-8 is as `otherwise` has it.
+    A character belongs to the part with its first byte; a part with only further bytes of it is CONTINUED and the
+    character. `otherwise` spells a part with invalid UTF-8.
     """
     whole = b"".join(parts)
     owners = [number for number, part in enumerate(parts) for _ in part]
@@ -138,7 +138,7 @@ def _byte_level(tokens: Sequence[str]) -> Pieces:
 
 
 def _from_bytes(tokens: Sequence[str]) -> list[str]:
-    """Return the texts of consecutive tokens, whose letters stand for bytes."""
+    """Return the texts of consecutive tokens of byte-level BPE, whose letters stand for bytes."""
     known = _letters_of_bytes()
     plain = [token.replace(BYTES, SPACE) for token in tokens]
     parts = [bytes(known.get(letter, 0xFF) for letter in token) for token in tokens]

@@ -48,13 +48,13 @@ class Trace(Recurrent):
     feature_weight: FloatArray = field(default_factory=_NONE.copy)
     """L, which adds features to keys, (n', r)."""
     states: FloatArray
-    """s_i, (Ty, n)."""
+    """Decoder states s_i, (Ty, n)."""
     update_gates: FloatArray
-    """z_i, (Ty, n), in (0, 1); torch's convention: s_i = (1 - z_i) * candidate + z_i * s_{i-1}."""
+    """Update gates z_i, (Ty, n), in (0, 1); torch's convention: s_i = (1 - z_i) * candidate + z_i * s_{i-1}."""
     reset_gates: FloatArray
-    """r_i, (Ty, n), in (0, 1)."""
+    """Reset gates r_i, (Ty, n), in (0, 1)."""
     candidates: FloatArray
-    """The candidate states, (Ty, n), in (-1, 1)."""
+    """Candidate states, (Ty, n), in (-1, 1)."""
 
     @property
     def attends(self) -> bool:
@@ -81,7 +81,7 @@ class Trace(Recurrent):
 
     @property
     def kept_shares(self) -> FloatArray:
-        """Update gate z_i, (Ty, n)."""
+        """Update gates z_i, (Ty, n)."""
         return self.update_gates
 
     @property

@@ -38,31 +38,31 @@ class TransformerTrace(Record):
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
     encoder_queries: FloatArray
-    """q = x W_Q of encoder self-attention, (L, H, Tx, d/H), where x is the normalised residual stream."""
+    """Queries q = x W_Q of encoder self-attention, (L, H, Tx, d/H), where x is the normalised residual stream."""
     encoder_keys: FloatArray
-    """k = x W_K, (L, H, Tx, d/H)."""
+    """Keys k = x W_K of encoder self-attention, (L, H, Tx, d/H)."""
     encoder_values: FloatArray
-    """v = x W_V, (L, H, Tx, d/H)."""
+    """Values v = x W_V of encoder self-attention, (L, H, Tx, d/H)."""
     encoder_scores: FloatArray
-    """q_i . k_j / sqrt(d/H), (L, H, Tx, Tx)."""
+    """Scores q_i . k_j / sqrt(d/H) of encoder self-attention, (L, H, Tx, Tx)."""
     encoder_weights: FloatArray
-    """Softmax of the scores over j, (L, H, Tx, Tx); rows sum to 1."""
+    """Weights of encoder self-attention, softmax of the scores over j, (L, H, Tx, Tx); rows sum to 1."""
     decoder_queries: FloatArray
-    """q of decoder self-attention, (L, H, Ty, d/H)."""
+    """Queries q of decoder self-attention, (L, H, Ty, d/H)."""
     decoder_keys: FloatArray
-    """k of decoder self-attention, (L, H, Ty, d/H)."""
+    """Keys k of decoder self-attention, (L, H, Ty, d/H)."""
     decoder_values: FloatArray
-    """v of decoder self-attention, (L, H, Ty, d/H)."""
+    """Values v of decoder self-attention, (L, H, Ty, d/H)."""
     decoder_scores: FloatArray
     """Scores of decoder self-attention, (L, H, Ty, Ty); -inf where j > i (causal mask)."""
     decoder_weights: FloatArray
     """Weights of decoder self-attention, (L, H, Ty, Ty); rows sum to 1."""
     cross_queries: FloatArray
-    """q of cross-attention, (L, H, Ty, d/H)."""
+    """Queries q of cross-attention, (L, H, Ty, d/H)."""
     cross_keys: FloatArray
-    """k = m W_K of the annotations, (L, H, Tx, d/H)."""
+    """Keys k = m W_K of the annotations, (L, H, Tx, d/H)."""
     cross_values: FloatArray
-    """v = m W_V of the annotations, (L, H, Tx, d/H)."""
+    """Values v = m W_V of the annotations, (L, H, Tx, d/H)."""
     cross_scores: FloatArray
     """Scores of cross-attention, (L, H, Ty, Tx)."""
     cross_weights: FloatArray
@@ -73,14 +73,14 @@ class TransformerTrace(Record):
     The blocks of a layer are attention and feed-forward.
     """
     annotations: FloatArray
-    """m_j, the encoder's last stream, normalised, (Tx, d)."""
+    """Annotations m_j, the normalised output of the encoder, (Tx, d)."""
     decoder_streams: FloatArray
     """The residual stream before the first block and after every block, (3L+1, Ty, d).
 
     The blocks of a layer are self-attention, cross-attention and feed-forward.
     """
     readouts: FloatArray
-    """t_i, the decoder's last stream, normalised, (Ty, d)."""
+    """Readouts t_i, the normalised output of the decoder, (Ty, d)."""
 
     heads: Heads = _ALL
     """The heads whose mean is `alignment`; `seen_by` returns the trace with others."""

@@ -64,7 +64,7 @@ def remarks_of(trace: Attention) -> list[str]:
 
 
 def drawn_links(sure: int, possible: int) -> str:
-    """Return how many links of a file people drew."""
+    """Return the numbers of gold links of a file."""
     return gettext("The file has links that people drew: {sure}, {possible}.", **links_told(sure, possible))
 
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from attnviz.analysis.drawn_units import SQUARES
 from attnviz.languages import gettext
-from attnviz.trace import Aligned, Recurrent, Seq2SeqTrace, Trace
+from attnviz.trace import Aligned, Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage
 from attnviz.wording.terms import NEW, OLD, Sign, Taken, signs, terms
 
 
-def has_machine(trace: Aligned) -> bool:
+def has_machine(trace: Any) -> bool:
     """Return whether this translator is the one that is drawn, whose decoder looks before its state moves."""
-    return isinstance(trace, Recurrent) and trace.asks_before
+    return bool(trace.recurrent and trace.asks_before)
 
 
 def no_machine(trace: Aligned) -> str:

@@ -119,26 +119,3 @@ def test_describe_prints_to_standard_output(translator: Translator, capsys: pyte
     trace.describe(file)
     trace.describe()
     assert capsys.readouterr().out == file.getvalue()
-
-
-@pytest.mark.parametrize("table", [QUANTITIES, of_imports, of_transformers, Judgement, Attention])
-def test_no_latex_is_left_in_plain_equations(table: typing.Any) -> None:
-    quantities = table.values() if isinstance(table, dict) else table.arrays
-    for quantity in quantities:
-        for latex in (quantity.symbol, quantity.equation):
-            plain = plain_equation(latex)
-            assert "\\" not in plain
-            assert plain.count("{") == plain.count("}")
-
-
-@pytest.mark.parametrize(
-    ("latex", "plain"),
-    [
-        (r"\alpha_{ij} = \exp(e_{ij}) / \sum_k \exp(e_{ik})", "α_ij = exp(e_ij) / Σ_k exp(e_ik)"),
-        (r"\tilde s_{i-1} \odot \overrightarrow{h}_1", "s\u0303_{i-1} ⊙ →h_1"),
-        (r"\sqrt{d/H} + \sqrt{d}\, E", "√(d/H) + √(d) E"),
-        (r"\operatorname{softmax}_j(W_a s) \text{ or } \log p(y \mid x)", "softmax_j(W_a s) or log p(y | x)"),
-    ],
-)
-def test_equations_as_plain_text(latex: str, plain: str) -> None:
-    assert plain_equation(latex) == plain

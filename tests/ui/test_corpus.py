@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import lzma
 import re
 import time
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from attnviz.languages import set_language
 from attnviz.translator import Translator
 from attnviz.ui.corpus import jobs, room
 from attnviz.ui.corpus.choices import brush_of, brush_text
-from attnviz.ui.corpus.jobs import MOST_MEGABYTES, begin, job_of
+from attnviz.ui.corpus.jobs import MOST_MEGABYTES, MOST_UNPACKED, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
     PRESETS,
@@ -170,6 +171,8 @@ def test_a_file_without_a_pair_and_one_too_large_are_told(models_folder: Path, s
     told = {"no pair": job.problem}
     with pytest.raises(AttnvizError) as error:
         begin("x.tsv", b"x" * ((MOST_MEGABYTES << 20) + 1), model)
+    with pytest.raises(AttnvizError):
+        begin("x.tsv.xz", lzma.compress(bytes((MOST_UNPACKED << 20) + 1)), model)
     told["too large"] = str(error.value)
     for name in ("x.\0/docx", "x.png", "tsv", ""):
         with pytest.raises(AttnvizError) as error:

@@ -32,11 +32,11 @@ class Read(Protocol):
 
     @property
     def log_probabilities(self) -> NDArray[Any]:
-        """Log p(y_i), (Ty,)."""
+        """Log probabilities log p(y_i), (Ty,), in nats."""
 
     @property
     def probabilities(self) -> NDArray[Any]:
-        """p(y_i), (Ty,)."""
+        """Probabilities p(y_i), (Ty,)."""
 
     @property
     def translated(self) -> bool:

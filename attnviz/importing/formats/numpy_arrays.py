@@ -13,16 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.files import DAMAGED
+from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.content import NPY, ZIP, Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS
 from attnviz.importing.found import Found, Sentences
 from attnviz.importing.heads import split_batch
 from attnviz.languages import gettext
+from attnviz.trace import MOST_TOKENS
 
 LARGEST = 64 << 20
-"""Bytes of one array."""
+"""Bytes of all arrays of a file."""
+_MOST_NUMBERS = 16 << 20
+"""Numbers of one array: 128 MB as they are computed with, whatever the file has them as."""
+_MOST_TEXTS = 1_000_000
+"""Tokens of all sentences of a file."""
 _EXTRAS = ("energies", "states")
 _PADDING = ("", "<pad>", "<PAD>", "[PAD]", "<blank>")
 
@@ -96,13 +101,12 @@ def _archive(data: bytes) -> dict[str, Any]:
     """Return the arrays of a .npz file that have a name known here, by their names in the open format."""
     fields: dict[str, Any] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+        members = {name.removesuffix(".npy"): name for name in archive.namelist()}
+        reader = ArchiveReader(archive, LARGEST)
         lowered = {name.lower(): name for name in members}
 
         def array(name: str) -> Any:
-            if members[name].file_size > LARGEST:
-                raise ValueError("an array is too large")
-            return _array(archive.read(members[name]))
+            return _array(reader.read(members[name]))
 
         for field, names in (("matrix", MATRICES), ("source", SOURCES), ("target", TARGETS)):
             for name in names:
@@ -128,10 +132,19 @@ def _archive(data: bytes) -> dict[str, Any]:
 
 
 def _texts(array: NDArray[Any]) -> Any:
-    """Return the texts of an array: of one sentence, or of one in each row; a single text as it is."""
+    """Return the texts of an array: of one sentence, or of one in each row; a single text as it is.
+
+    Raise AttnvizError where there are too many, before any is converted.
+    """
     if array.ndim == 0:
         return str(array)
-    if array.ndim == 2 and len(array) > 1:
+    several = array.ndim == 2 and len(array) > 1
+    longest = array.shape[1] if several else array.size
+    if longest > MOST_TOKENS + 1 or array.size > _MOST_TEXTS:
+        raise AttnvizError(
+            gettext("There are {count} tokens on a side; at most {most} can be shown.", count=longest, most=MOST_TOKENS)
+        )
+    if several:
         return [[str(text) for text in row] for row in array]
     return [str(text) for text in array.ravel()]
 
@@ -146,6 +159,8 @@ def _array(content: bytes) -> NDArray[Any]:
         raise ValueError(f"an array of {dtype}")
     if math.prod(shape) * dtype.itemsize > min(LARGEST, len(content)):
         raise ValueError("an array claims more than the file has")
+    if math.prod(shape) > _MOST_NUMBERS:
+        raise ValueError(f"an array of {math.prod(shape):,} numbers; at most {_MOST_NUMBERS:,} are read")
     array: NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")

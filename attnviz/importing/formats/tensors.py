@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import warnings
+import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
+from attnviz.files import DAMAGED
 from attnviz.importing.content import ZIP, Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, named
@@ -45,6 +47,8 @@ def sentences(content: Content, count: int | None) -> Sentences:
     """Return the sentences of the file, of which there are `count` where that is known."""
     import torch
 
+    if _is_packed(content.data):
+        raise AttnvizError(gettext("This PyTorch file is compressed, which torch.save never does: unpack it first."))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its age
@@ -119,13 +123,33 @@ def _numbers(value: Any) -> NDArray[np.float64]:
     """Return one tensor, array or list as an array of numbers."""
     try:
         if hasattr(value, "detach"):
+            # A small file may hold one number that is repeated without end.
+            if 8 * value.numel() > LARGEST:
+                raise _too_large()
             value = value.detach().to("cpu").double().numpy()
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise AttnvizError(gettext("This holds no tensors: {error}.", error=str(error)[:80])) from error
     if found.nbytes > LARGEST:
-        raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
+        raise _too_large()
     return found
+
+
+def _too_large() -> AttnvizError:
+    return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
+
+
+def _is_packed(data: bytes) -> bool:
+    """Return whether members of an archive are compressed, which torch.save never does: they may claim any size."""
+    if not data.startswith(ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return any(
+                one.compress_type != zipfile.ZIP_STORED or one.file_size > len(data) for one in archive.infolist()
+            )
+    except DAMAGED:
+        return False  # torch says what is wrong
 
 
 FORMAT = Format("torch", "PyTorch", detect, read, aliases=("pt", "huggingface", "generate"))

@@ -14,6 +14,7 @@ from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.lines import ENDINGS, readable, spelt_endings
 from attnviz.languages import gettext, language, set_language
+from attnviz.text_files import unpacked
 from attnviz.ui.corpus.passing_folder import passing_folder
 from attnviz.ui.resources import translator_in
 from attnviz.ui.shelf import shelved
@@ -21,6 +22,8 @@ from attnviz.ui.shelf import shelved
 MOST_LINES = 1000
 """Of a file that a visitor gives; the command takes any number."""
 MOST_MEGABYTES = 1
+MOST_UNPACKED = 16
+"""Megabytes of a packed file: a small one may hold gigabytes, which would be read while others wait."""
 _KEPT = 20
 """Tables that are kept, the newest: a link to another says that it is gone."""
 _NAMED = 100
@@ -136,6 +139,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
                 most=MOST_MEGABYTES,
             )
         )
+    content, plain = unpacked(content, name, MOST_UNPACKED << 20)
     parts = (name.encode(), content, gold or b"", translator_in(model, "cpu").weights_digest.encode())
     identity = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     with _REGISTRY:
@@ -149,7 +153,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
         while len(_JOBS) > _KEPT:
             _JOBS.popitem(last=False)[1].forget()
     # A name that a visitor chose is shown, and never a path: only endings that are known are taken from it.
-    known_endings = [ending for ending in Path(name).suffixes[-2:] if ending in (*ENDINGS, ".gz", ".xz")]
+    known_endings = [ending for ending in Path(plain).suffixes[-1:] if ending in ENDINGS]
     file = folder / f"pairs{''.join(known_endings)}"
     file.write_bytes(content)
     links = None

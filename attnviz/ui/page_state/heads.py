@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.trace import Record, TransformerTrace
 from attnviz.trace.parts import Heads
 from attnviz.ui.page_state.view import Session, View, view_key
 
@@ -26,10 +25,10 @@ def seen_as_chosen(session: Session, view_id: str, trace: Any, linked: Mapping[s
     return trace if heads is None else trace.seen_by(heads.layer, heads.head)
 
 
-def head_choices(trace: Record) -> dict[str, Heads]:
+def head_choices(trace: Any) -> dict[str, Heads]:
     """Return what can be chosen for `trace`, by its name in the address: the means, then the heads layer by layer;
     nothing where there are no heads."""
-    if not isinstance(trace, TransformerTrace):
+    if not trace.has_heads:
         return {}
     layers, heads = map(range, trace.cross_weights.shape[:2])
     found = [Heads(), *(Heads(layer) for layer in layers)]

@@ -1,0 +1,113 @@
+"""Small files that would cost much are refused soon, and before their content fills the memory."""
+
+from __future__ import annotations
+
+import io
+import struct
+import time
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.reading import read_attention
+from tests.snapshots import plain
+
+MATRIX = np.full((2, 3), 1 / 3, dtype=np.float32)
+MOST_MEMORY, MOST_SECONDS = 200 << 20, 5
+
+
+def npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def packed(**members: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return file.getvalue()
+
+
+def zeros(megabytes: int) -> bytes:
+    return npy(np.zeros((megabytes, 1 << 17)))
+
+
+def claiming(content: bytes, size: int) -> bytes:
+    """Return an archive of one member that says that it has so many bytes, in both of its headers."""
+    content = bytearray(content)
+    central = content.index(b"PK\x01\x02")
+    struct.pack_into("<I", content, 22, size)
+    struct.pack_into("<I", content, central + 24, size)
+    return bytes(content)
+
+
+def stretched() -> bytes:
+    file = io.BytesIO()
+    torch.save(torch.zeros(1).expand(1 << 14, 1 << 14), file)
+    return file.getvalue()
+
+
+def repacked(content: bytes) -> bytes:
+    file = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    return file.getvalue()
+
+
+def compressed_tensor() -> bytes:
+    file = io.BytesIO()
+    torch.save(torch.zeros(1 << 20), file)
+    return repacked(file.getvalue())
+
+
+FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "lies about its size": ("npz", lambda: claiming(packed(matrix=zeros(300)), 1000)),
+    "is as large as it says": ("npz", lambda: packed(matrix=zeros(300))),
+    "many large members": ("npz", lambda: packed(**{f"arr_{k}": zeros(60) for k in range(5)})),
+    "four million tokens": (
+        "npz",
+        lambda: packed(matrix=npy(MATRIX), source=npy(np.full(4_000_000, "a")), target=npy(np.array(["x", "y"]))),
+    ),
+    "many small numbers": ("npy", lambda: npy(np.zeros((1 << 13, 1 << 12), dtype=np.int8))),
+    "a number without end": ("pt", stretched),
+    "a compressed tensor": ("pt", compressed_tensor),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_would_cost_much_is_refused_at_little_cost(tmp_path: Path, name: str, snapshot: SnapshotAssertion) -> None:
+    ending, make = FILES[name]
+    path = tmp_path / f"file.{ending}"
+    path.write_bytes(make())
+    assert path.stat().st_size < 40 << 20
+    tracemalloc.start()
+    started = time.process_time()
+    try:
+        with pytest.raises(AttnvizError) as error:
+            read_attention(path)[0]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert time.process_time() - started < MOST_SECONDS
+    assert peak < MOST_MEMORY
+    assert plain(error.value, tmp_path) == snapshot
+
+
+def test_an_archive_within_the_bounds_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file.npz"
+    np.savez_compressed(path, matrix=MATRIX, source=np.array(["a", "b", "c"]), target=np.array(["x", "y"]))
+    record = read_attention(path)[0]
+    np.testing.assert_allclose(record.alignment, MATRIX)
