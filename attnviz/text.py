@@ -295,7 +295,9 @@ def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
 def _apart(surface: str, start: int) -> bool:
     """Return whether a word begins inside a run of letters: a neighbouring letter is of a script without spaces."""
     around = surface[start - 1 : start + 1]
-    return start > 0 and len(around) == 2 and not is_mark(around[1]) and _UNSPACED.search(around) is not None
+    if start < 1 or len(around) < 2 or around[0] == " " or is_mark(around[1]):
+        return False
+    return _UNSPACED.search(around) is not None
 
 
 def join_pieces(pieces: Iterable[str]) -> str:

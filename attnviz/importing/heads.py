@@ -72,7 +72,8 @@ def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64],
     """
     shape = shape_name(array)
     wanted = sum(one is not None for one in choice)
-    while array.ndim - 2 > max(wanted, 1) and 1 in array.shape[:-2]:
+    # Of two dimensions the first may be the only layer, which a choice of layer names.
+    while array.ndim - 2 > (1 if choice.layer is None else 2) and array.ndim - 2 > wanted and 1 in array.shape[:-2]:
         array = array.squeeze(axis=array.shape[:-2].index(1))  # a batch of one, or the only layer
     leading = array.ndim - 2
     if leading == 1 and array.shape[0] == 1 and not wanted:

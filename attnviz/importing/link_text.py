@@ -16,8 +16,8 @@ MOST_LINKS = MOST_TOKENS * 10
 """Of a pair."""
 
 _SHARE = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-LINK = re.compile(rf"([0-9]{{1,6}})([-?pP])([0-9]{{1,6}})(?:[:/]({_SHARE})|-({_SHARE})-({_SHARE}))?")
-"""A link, and its probability after a colon or slash; simalign writes the mean and the largest similarity."""
+LINK = re.compile(rf"([0-9]{{1,6}})([-?pPsS])([0-9]{{1,6}})(?:[:/|=]({_SHARE})|-([0-9]*\.[0-9]+)(?:-[0-9]*\.[0-9]+)?)?")
+"""A link, and its probability after a colon or other sign; simalign writes the mean and the largest similarity."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def read_links(text: str) -> Links:
             gettext("There are {count} links; at most {most} can be read.", count=len(groups), most=MOST_LINKS)
         )
     links, possible, shares = set[Link](), set[Link](), dict[Link, float]()
-    sure = set[Link]()
+    sure, marked = set[Link](), False
     for group in groups:
         found = LINK.fullmatch(group)
         if found is None:
@@ -72,12 +72,13 @@ def read_links(text: str) -> Links:
             )
         link = (int(found[1]), int(found[3]))
         links.add(link)
-        (sure if found[2] == "-" else possible).add(link)
+        (possible if found[2] in "?pP" else sure).add(link)
+        marked |= found[2] != "-"
         if share := found[4] or found[5]:
             shares[link] = float(share)
     if shares and (len(shares) < len(links) or max(shares.values()) > 1):
         raise AttnvizError(gettext("Either every link has a probability, from 0 to 1, or none has one."))
-    return Links(frozenset(links), frozenset(possible - sure), shares, marked=bool(possible))
+    return Links(frozenset(links), frozenset(possible - sure), shares, marked=marked)
 
 
 def links_of(pairs: Sequence[Link]) -> Links:

@@ -96,9 +96,13 @@ def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.
     try:
         found = np.asarray(_without_null(given) if empty else given, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        if isinstance(given, tuple):
+            raise _several(name) from error
         raise AttnvizError(
             gettext("{name} is not a table of numbers: every row must have as many as the first.", name=name)
         ) from error
+    if found.ndim > 2:
+        raise _several(name)
     if found.ndim != 2 or not found.size:
         shape = " × ".join(map(str, found.shape)) or "1"
         raise AttnvizError(gettext("{name} must have rows and columns; found is {shape}.", name=name, shape=shape))
@@ -106,6 +110,17 @@ def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.
     if not fine.all() or np.abs(found[np.isfinite(found)]).max(initial=0) > 1e30:
         raise AttnvizError(gettext("{name} holds what is no number, is infinite, or is larger than 1e30.", name=name))
     return found
+
+
+def _several(name: str) -> AttnvizError:
+    """Return the error for several matrices in one, such as a model of Hugging Face returns."""
+    return AttnvizError(
+        gettext(
+            "{name} holds several matrices: of layers, heads or steps. attnviz.read_attention takes them, with source= "
+            "and target=, and layer= and head=; attnviz.from_huggingface takes the model itself.",
+            name=name,
+        )
+    )
 
 
 def _without_null(given: Any) -> Any:
@@ -127,8 +142,8 @@ def _with_ends(
     if (rows, columns) == (len(source), len(target)):
         raise AttnvizError(
             gettext(
-                "The matrix has {rows} and {columns}, as many as source and target have tokens: turn it over. A row is "
-                "a target token.",
+                "The matrix has {rows} and {columns}, as many as source and target have tokens: it looks transposed. "
+                "Transpose it: a row is a target token.",
                 **found,
             )
         )

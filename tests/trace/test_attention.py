@@ -54,6 +54,10 @@ def test_words_are_what_marks_join_with_the_sum_of_source_and_the_mean_of_target
         ("The Ġbi cycle Ġd Ã©jÃł", ("The", "bicycle", "déjà")),
         ("don't <unk> [SEP]", ("don't", "<unk>", "</s>")),
         ("@@ ￭ ##", ("@@", "￭", "##")),
+        ("▁caf <0xC3> <0xA9> ▁noir", ("café", "noir")),
+        ("▁ <0xF0> <0x9F> <0x98> <0x80> ▁a", ("😀", "a")),
+        ("▁a <0xC3> <0x41> b", ("a", "<0xC3>", "Ab")),
+        ("Hello ĠçĮ « Ġd Ã©jÃł", ("Hello", "猫", "déjà")),
     ],
 )
 def test_marks_of_many_tokenizers(tokens: str, words: tuple[str, ...]) -> None:
@@ -190,3 +194,11 @@ def test_every_piece_is_in_a_word_and_words_are_in_order(tokens: list[str]) -> N
     assert len(found.pieces) == len(found.words) == len(tokens)
     assert found.words[0] == 0
     assert {*np.diff(found.words).tolist()} <= {0, 1}
+
+
+def test_what_a_model_returns_is_told_who_takes_it(snapshot: SnapshotAssertion) -> None:
+    steps = tuple((np.ones((1, 2, 1, 3)) / 3,) * 2 for _ in range(2))
+    for given_ in (steps, np.ones((2, 2, 3)) / 3, (np.ones((1, 2)), np.ones((1, 3)))):
+        with pytest.raises(AttnvizError) as error:
+            attention("a b c", "d e", given_)  # type: ignore[arg-type]
+        assert str(error.value) == snapshot(name="several")

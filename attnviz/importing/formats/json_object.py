@@ -23,11 +23,22 @@ SOURCES = (
     "src_tokens",
     "source_tokenized",
     "input_tokens",
+    "input_words",
     "source_words",
+    "src_words",
     "source",
     "src",
     "input",
     "inputs",
+    "source_text",
+    "source_sentence",
+    "src_text",
+    "src_sent",
+    "input_text",
+    "input_sentence",
+    "left_text",
+    "sources",
+    "x",
     "en",
 )
 TARGETS = (
@@ -37,7 +48,10 @@ TARGETS = (
     "trg_tokens",
     "output_tokens",
     "translation_tokens",
+    "output_words",
     "target_words",
+    "tgt_words",
+    "trg_words",
     "target",
     "tgt",
     "trg",
@@ -47,6 +61,16 @@ TARGETS = (
     "prediction",
     "pred",
     "translation",
+    "outputs",
+    "target_text",
+    "target_sentence",
+    "tgt_text",
+    "tgt_sent",
+    "output_text",
+    "output_sentence",
+    "right_text",
+    "targets",
+    "y",
     "tokens",
     "fr",
 )
@@ -68,9 +92,25 @@ MATRICES = (
     "alpha",
     "alphas",
     "alignments",
+    "att",
+    "attn_matrix",
+    "attn_probs",
+    "attention_scores",
+    "attention_map",
+    "cross_attn",
+    "cross_attention_weights",
+    "encoder_decoder_attention",
+    "enc_dec_attn",
+    "soft_alignment",
+    "soft_alignments",
+    "alignment_weights",
+    "align",
+    "scores",
 )
-LINKS = ("links", "word_alignment", "alignment_points", "edges", "alignment", "alignments")
+LINKS = ("links", "word_alignment", "word_alignments", "alignment_points", "edges", "alignment", "alignments")
 """The names that tokens, matrices and links have, those tried first that say more."""
+_ENDS = (("source", "src", "s"), ("target", "tgt", "trg", "t"))
+"""What the ends of a link may be called in an object."""
 GOLD_LINKS = {"S": "sure", "P": "possible"}
 
 
@@ -155,7 +195,7 @@ def _link_value(fields: Mapping[str, Any]) -> Any:
         if given is None:
             continue
         value = given[1]
-        if isinstance(value, str) or (name in LINKS[:4] and isinstance(value, list)):
+        if isinstance(value, str) or (name in LINKS[:5] and isinstance(value, list)):
             return value
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return " ".join(value)
@@ -195,8 +235,8 @@ def _pairs(value: Any) -> list[Link]:
         raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
     found = list[Link]()
     for pair in value:
-        if isinstance(pair, Mapping) and {"source", "target"} <= set(pair):
-            pair = [pair["source"], pair["target"]]
+        if isinstance(pair, Mapping):
+            pair = [next((pair[name] for name in names if name in pair), None) for names in _ENDS]
         if not isinstance(pair, list) or len(pair) != 2 or not all(type(x) is int and 0 <= x < 10**6 for x in pair):
             raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
         found.append((pair[0], pair[1]))

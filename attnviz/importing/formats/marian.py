@@ -70,13 +70,16 @@ def _parsed(number: int, line: str) -> _Line | None:
 
 def read(content: Content) -> Sentences:
     """Return the pairs: each line, or the best translation of each sentence of an n-best list."""
-    parsed = [_parsed(number, line) or _bad(number, line) for number, line in content.filled]
-    blank = [number for number, line in enumerate(content.lines, 1) if not line.strip()]
-    if blank:
-        raise AttnvizError(gettext("Line {number} is blank: it has no translation.", number=blank[0]))
-    if all(_SCORE.fullmatch(line.target or "") for line in parsed):
+    lines = list(enumerate(content.lines, 1))
+    if (_parsed(*content.filled[0]) or _bad(*content.filled[0])).pair is not None:
+        lines = content.filled
+    parsed = [
+        (_parsed(number, line) or _bad(number, line)) if line.strip() else _Line(number, "", "", None)
+        for number, line in lines
+    ]
+    if all(_SCORE.fullmatch(line.target or "") for line in parsed if line.alignment):
         return Sentences([line._replace(target=None) for line in parsed], _line, "marian-scorer", base=0)
-    soft = are_weights(parsed[0].alignment)
+    soft = any(are_weights(line.alignment) for line in parsed)
     remarks: tuple[str, ...] = ()
     if parsed[0].pair is not None:
         best = {line.pair: line for line in reversed(parsed)}
@@ -93,6 +96,8 @@ def _bad(number: int, line: str) -> _Line:
 
 
 def _line(line: _Line) -> Found:
+    if not line.alignment:
+        raise AttnvizError(gettext("Line {number} is blank: it has no translation.", number=line.number))
     if are_links(line.alignment):
         return linked(read_links(line.alignment), target=line.target, line=line.pair)
     fields = {"matrix": matrix_of_groups(line.alignment), "origin": "Marian"}

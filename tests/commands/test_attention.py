@@ -1,0 +1,85 @@
+"""`attnviz attention`: says what a file is, draws one pair, converts all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import read_attention
+from attnviz.commands.program import main
+from tests.importing.attention_files import CONTENTS, LINKS, SOURCES, TARGETS, TEXTS
+from tests.snapshots import plain
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("from-1.txt", "nematus.txt", "sockeye-matrix.txt", "moses.nbest"):
+        (tmp_path / name).write_bytes(CONTENTS[name])
+    (tmp_path / "src.txt").write_text("\n".join(SOURCES), encoding="utf-8")
+    (tmp_path / "tgt.txt").write_text("\n".join(TARGETS), encoding="utf-8")
+    return tmp_path
+
+
+def _sides(folder: Path) -> list[str]:
+    return ["--source-file", str(folder / "src.txt"), "--target-file", str(folder / "tgt.txt")]
+
+
+def test_it_says_what_a_file_is_and_what_was_concluded(
+    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    assert main(["attention", str(folder / "from-1.txt"), *_sides(folder)]) == 0
+    captured = capsys.readouterr()
+    pairs = zip(SOURCES, TARGETS, TEXTS, strict=True)
+    assert captured.out == "".join(f"{s}\t{t}\t{links}\n" for s, t, links in pairs)
+    assert captured.err == snapshot
+
+
+def test_it_draws_one_pair(folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
+    command = ["attention", str(folder / "sockeye-matrix.txt"), "-o", str(folder / "a.csv")]
+    assert main(command) == 0
+    assert "rains" not in (folder / "a.csv").read_text(encoding="utf-8-sig")
+    assert capsys.readouterr().err == snapshot(name="the first")
+    assert main([*command, "--sentence", "2"]) == 0
+    assert "rains" in (folder / "a.csv").read_text(encoding="utf-8-sig")
+    capsys.readouterr()
+    assert main([*command, "--sentence", "3"]) == 2
+    assert plain(capsys.readouterr().err, folder) == snapshot(name="no such pair")
+    assert main([*command[:-1], str(folder / "a.xyz")]) == 2
+    assert plain(capsys.readouterr().err, folder) == snapshot(name="no such ending")
+
+
+def test_it_converts_all_pairs(folder: Path) -> None:
+    path = folder / "from-1.txt"
+    for ending in ("pharaoh", "json", "parquet"):
+        assert main(["attention", str(path), *_sides(folder), "-o", str(folder / f"a.{ending}")]) == 0
+    assert (folder / "a.pharaoh").read_text(encoding="utf-8").splitlines() == [*TEXTS]
+    again = read_attention(folder / "a.json")
+    assert [record.links for record in again] == [*LINKS]
+    table = parquet.read_table(folder / "a.parquet").to_pylist()
+    assert [row["source"] for row in table] == SOURCES
+    assert [tuple((link["j"], link["i"]) for link in row["links"]) for row in table] == [*LINKS]
+    assert main(["attention", str(path), *_sides(folder), "--sentence", "2", "-o", str(folder / "one.json")]) == 0
+    assert json.loads((folder / "one.json").read_text(encoding="utf-8"))["links"] == [[0, 0], [1, 1]]
+
+
+def test_the_second_pair_of_an_nbest_list_is_the_second_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["attention", str(folder / "moses.nbest"), "--source-file", str(folder / "src.txt"), "--sentence", "2"]
+    assert main(command) == 0
+    assert capsys.readouterr().out == f"{SOURCES[1]}\t{TARGETS[1]}\t{TEXTS[1]}\n"
+
+
+def test_pairs_without_links_are_counted(
+    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    (folder / "end.txt").write_text("a ||| 0.1,0.9 0.1,0.9\nb ||| 0.9,0.1 0.1,0.9\n", encoding="utf-8")
+    (folder / "one.txt").write_text("c\nd\n", encoding="utf-8")
+    command = ["attention", str(folder / "end.txt"), "--source-file", str(folder / "one.txt")]
+    assert main([*command, "-o", str(folder / "a.pharaoh")]) == 0
+    assert (folder / "a.pharaoh").read_text(encoding="utf-8") == "\n0-0\n"
+    assert capsys.readouterr().err == snapshot
