@@ -231,9 +231,9 @@ class LocationScorer(ProductScorer):
 
     def keys(self, annotations: Tensor) -> Tensor:
         """w_j: (B, Tx, 2n) to (B, Tx, n), 0 behind the last place."""
-        batch, size, _ = annotations.shape
+        *batch, size, _ = annotations.shape
         known = self.place.weight[:size]
-        return pad(known, (0, 0, 0, size - len(known))).expand(batch, -1, -1)
+        return pad(known, (0, 0, 0, size - len(known))).expand(*batch, -1, -1)
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
         """Return (B, size): 0 at pieces that have a place and -inf elsewhere; `lengths` (B,)."""
@@ -261,7 +261,10 @@ class LocationAwareScorer(AdditiveScorer):
 
     def features(self, before: Tensor) -> Tensor:
         """f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (..., Tx) to (..., Tx, r)."""
-        found: Tensor = self.filters(pad(before, (self.WIDTH // 2, self.WIDTH // 2)).unfold(-1, self.WIDTH, 1))
+        size, padded = before.shape[-1], pad(before, (self.WIDTH // 2, self.WIDTH // 2))
+        # Not Tensor.unfold, whose gradient vmap computes row by row.
+        around = torch.stack([padded[..., place : place + size] for place in range(self.WIDTH)], -1)
+        found: Tensor = self.filters(around)
         return found
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:

@@ -159,7 +159,7 @@ class StepDecoder:
     def start(self, memory: Memory) -> DecoderState:
         """Return s_0 of each sentence, one hypothesis each."""
         state = self.decoder.initial_state(memory.annotations)[:, None]
-        return self._with_products(state, torch.zeros_like(memory.mask))
+        return self._with_products(state, memory.annotations.new_zeros(memory.mask.shape))
 
     def step(
         self,

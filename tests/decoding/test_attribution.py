@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from torch import Tensor
 
 from attnviz import AttnvizError, Translator
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.attribution import erased_annotations, erased_embeddings, log_likelihoods
 from attnviz.decoding.gradient import gradient_times_input, gradients_by_route
 from attnviz.network import RNNsearch
@@ -21,7 +22,7 @@ from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from tests.conftest import SENTENCES, ModelFactory
 
-KINDS = [*product(("additive", "general"), READOUT_STATES), ("none", "previous")]
+KINDS = [*product(ATTENTION_KINDS[:-1], READOUT_STATES), ("none", "previous")]
 SOURCE, TARGET = (7, 12, 5, 9, EOS), (8, 30, 6, EOS)
 CHANGES = (ExcludePosition(1, step=2), Temperature(2.0, step=1))
 
