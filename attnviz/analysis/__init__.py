@@ -3,13 +3,11 @@
 from attnviz.analysis.adversary import adversary
 from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.agreement import Agreement, agreement
-from attnviz.analysis.alignment_error import ErrorRate, error_rate, mutual_links
 from attnviz.analysis.answers import ANSWERS, Answers, added_logits, answers
 from attnviz.analysis.best_look import best_look
 from attnviz.analysis.comparison import Comparison, compare
 from attnviz.analysis.firmness import Firmness, firmness
 from attnviz.analysis.looks import Trial
-from attnviz.analysis.pharaoh import pharaoh, read_gold_links, read_pharaoh
 from attnviz.analysis.posterior import likelihood, posterior
 from attnviz.analysis.shuffled import Shuffled, shuffled
 from attnviz.analysis.trials import Trials, trials
@@ -21,7 +19,6 @@ __all__ = [
     "Agreement",
     "Answers",
     "Comparison",
-    "ErrorRate",
     "Firmness",
     "Shuffled",
     "Trial",
@@ -33,15 +30,10 @@ __all__ = [
     "answers",
     "best_look",
     "compare",
-    "error_rate",
     "firmness",
     "likelihood",
     "load_weights",
-    "mutual_links",
-    "pharaoh",
     "posterior",
-    "read_gold_links",
-    "read_pharaoh",
     "shuffled",
     "trials",
 ]
