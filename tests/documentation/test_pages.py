@@ -29,7 +29,9 @@ def _night(page: Path) -> object:
     return pytest.param(page, id=_name(page), marks=() if page.parent == REPOSITORY else pytest.mark.nightly)
 
 
-@pytest.mark.parametrize("page", map(_night, sorted({guide for guide, block in BLOCKS if block.reason is None})))
+@pytest.mark.parametrize(
+    "page", [_night(page) for page in sorted({guide for guide, block in BLOCKS if block.reason is None})]
+)
 def test_the_code_of_a_page_runs_and_prints_what_is_shown(tmp_path: Path, shipped_model: Path, page: Path) -> None:
     some = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
     for block, found in zip(some, outputs(prepare(tmp_path), some), strict=True):
@@ -46,7 +48,8 @@ def test_outputs_with_other_last_digits_are_alike() -> None:
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if "-m attnviz" in line])
 def test_the_options_of_a_command_exist(command: str) -> None:
-    arguments = shlex.split(re.sub(r" [<>|] .+", "", command).split("-m attnviz ")[1], comments=True)
+    given = re.split(r" [<>|]", command.partition("-m attnviz ")[2])[0]
+    arguments = shlex.split(given, comments=True)
     _parser(arguments).parse_args(arguments)
 
 
