@@ -20,7 +20,7 @@ LINK = re.compile(rf"([0-9]{{1,6}})([-?pPsS])([0-9]{{1,6}})(?:[:/|=]({_SHARE})|-
 """A link, and its probability after a colon or other sign; simalign writes the mean and the largest similarity."""
 
 _PLAIN = re.compile(r"(?:[0-9]{1,6}-[0-9]{1,6}(?:\s+|$))*")
-"""Links without marks and probabilities: most files have no others, and these are read three times as fast."""
+"""Links without marks and probabilities, which most files have."""
 _PLACE = re.compile(r"[0-9]+")
 
 
