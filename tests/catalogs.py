@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import re
 import string
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,8 +29,9 @@ PSEUDO = "eo"
 """Code of the generated language: Babel must know it, and nobody has translated the app to Esperanto."""
 
 
-def messages_of(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the English sentences of each call of `gettext` or `ngettext` in a module.
+@functools.cache
+def messages_of(path: Path, text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the English sentences of each call of `gettext` or `ngettext` in the `text` of a module.
 
     Babel's own extraction for Python misses calls inside f-strings, and passes over a sentence that is no literal.
 
@@ -38,7 +39,7 @@ def messages_of(path: Path) -> Iterator[tuple[str, ...]]:
         ValueError: a sentence is not a literal.
 
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found, tree = [], ast.parse(text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
         name = ast.unparse(call.func)
@@ -47,14 +48,15 @@ def messages_of(path: Path) -> Iterator[tuple[str, ...]]:
         sentences = [one.value for one in call.args[: MESSAGES[name]] if isinstance(one, ast.Constant)]
         if len(sentences) != MESSAGES[name]:
             raise ValueError(f"{path}:{call.lineno}: {name} needs a literal sentence, without f")
-        yield tuple(str(one) for one in sentences)
+        found.append(tuple(str(one) for one in sentences))
+    return tuple(found)
 
 
 def extract(package: Path = PACKAGE) -> Catalog:
     """Return the messages of a package by their English, each with the files it is in, in the order of the code."""
     template = Catalog()
     for path in sorted(package.rglob("*.py")):
-        for message in messages_of(path):
+        for message in messages_of(path, path.read_text(encoding="utf-8")):
             place = (path.relative_to(package.parent).as_posix(), 1)
             template.add(message if len(message) > 1 else message[0], locations=[place])
     return template

@@ -56,6 +56,8 @@ class _Side(NamedTuple):
     """The words of each pair, as far as they are known."""
     grows: bool
     """Whether pairs at the end may be missing because they have no links."""
+    counted: int | None = None
+    """What the file counts from, where its own tokens told that; None where the comparison tells."""
 
 
 def alignment_error(
@@ -152,7 +154,7 @@ def _of_records(records: AttentionRecords) -> _Side:
             grows,
         )
     pairs, sides = list[Links](), list[tuple[list[str] | None, list[str] | None]]()
-    known = True
+    known, counted = True, None
     for index, found in enumerate(founds):
         tokens = records.tokens(index)
         known &= None not in tokens
@@ -162,8 +164,8 @@ def _of_records(records: AttentionRecords) -> _Side:
     if known and len(bases) == 1:
         pairs = [_between_words(links, bases[0], side) for links, side in zip(pairs, sides, strict=True)]
         sides = [(_words(source), _words(target)) for source, target in sides]
-        bases = (0,)
-    return _Side(pairs, bases, sides, grows)
+        bases, counted = (0,), bases[0]
+    return _Side(pairs, bases, sides, grows, counted)
 
 
 def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]:
@@ -280,10 +282,9 @@ def _best(found: _Side, drawn: _Side, remarks: list[str]) -> Turn:
                 "The links have the target word first: turned, their AER is {aer:.3f} instead of {other:.3f}.", **told
             )
         )
-    if best.links_base == 1:
-        remarks.append(gettext("The links count from 1: so they agree best with the gold links."))
-    if best.gold_base == 1:
-        remarks.append(gettext("The gold links count from 1."))
+    links_base = best.links_base if found.counted is None else found.counted
+    gold_base = best.gold_base if drawn.counted is None else drawn.counted
+    remarks.append(gettext("Links count from {links}, gold links from {gold}.", links=links_base, gold=gold_base))
     return best
 
 

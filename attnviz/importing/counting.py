@@ -28,6 +28,14 @@ class Counted(NamedTuple):
     """Of the pair, from 1."""
 
 
+class _Extremes(NamedTuple):
+    """The smallest and the largest place of the links of a pair on each side, and how many tokens there are."""
+
+    low: tuple[int, int]
+    high: tuple[int, int]
+    counts: tuple[int | None, int | None]
+
+
 class Counting(NamedTuple):
     """How links count."""
 
@@ -47,13 +55,14 @@ def counting_of(pairs: Iterable[Counted], ends: Ends = "consistent", base: int |
     Raise CountingError, naming the first pair that does not fit, where neither count fits.
     """
     linked = [pair for pair in pairs if pair.links.all]
+    extremes = [_extremes(pair) for pair in linked]
     if base is not None:
-        if _fit(linked, base, 0):
+        if _fit(extremes, base, 0):
             return Counting(base, ends=False, remark="counted-by-format" if base else "")
-        if base == 0 and ends != "never" and _fit(linked, 0, 1):
+        if base == 0 and ends != "never" and _fit(extremes, 0, 1):
             return Counting(0, ends=True)
         raise _misfit(linked, base)
-    from_0, with_ends, from_1 = (_fit(linked, first, past) for first, past in ((0, 0), (0, 1), (1, 0)))
+    from_0, with_ends, from_1 = (_fit(extremes, first, past) for first, past in ((0, 0), (0, 1), (1, 0)))
     if from_0:
         known = any(pair.source is not None or pair.target is not None for pair in linked)
         return Counting(0, ends=False, remark="counted-from-0-assumed" if from_1 and known else "")
@@ -65,14 +74,18 @@ def counting_of(pairs: Iterable[Counted], ends: Ends = "consistent", base: int |
     raise _misfit(linked, 0 if zero else 1)
 
 
-def _fit(pairs: Sequence[Counted], base: int, past: int) -> bool:
+def _extremes(pair: Counted) -> _Extremes:
+    sources, targets = zip(*pair.links.all, strict=True)
+    return _Extremes((min(sources), min(targets)), (max(sources), max(targets)), (pair.source, pair.target))
+
+
+def _fit(pairs: Sequence[_Extremes], base: int, past: int) -> bool:
     """Return whether every link, counted from `base`, is of a token; `past` the last may be as many more."""
-    for pair in pairs:
-        for side, count in enumerate((pair.source, pair.target)):
-            places = [link[side] - base for link in pair.links.all]
-            if min(places) < 0 or (count is not None and max(places) >= count + past):
-                return False
-    return True
+    return all(
+        low >= base and (count is None or high - base < count + past)
+        for pair in pairs
+        for low, high, count in zip(*pair, strict=True)
+    )
 
 
 def _reaches_end(pair: Counted) -> bool:

@@ -19,6 +19,10 @@ _SHARE = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 LINK = re.compile(rf"([0-9]{{1,6}})([-?pPsS])([0-9]{{1,6}})(?:[:/|=]({_SHARE})|-([0-9]*\.[0-9]+)(?:-[0-9]*\.[0-9]+)?)?")
 """A link, and its probability after a colon or other sign; simalign writes the mean and the largest similarity."""
 
+_PLAIN = re.compile(r"(?:[0-9]{1,6}-[0-9]{1,6}(?:\s+|$))*")
+"""Links without marks and probabilities, which most files have."""
+_PLACE = re.compile(r"[0-9]+")
+
 
 @dataclass(frozen=True)
 class Links:
@@ -34,6 +38,8 @@ class Links:
 
     def moved(self, source: int, target: int) -> Links:
         """Return the links with these numbers added to their places."""
+        if source == target == 0:
+            return self
         return self._mapped(lambda link: (link[0] + source, link[1] + target))
 
     def turned(self) -> Links:
@@ -58,6 +64,9 @@ def read_links(text: str) -> Links:
         raise AttnvizError(
             gettext("There are {count} links; at most {most} can be read.", count=len(groups), most=MOST_LINKS)
         )
+    if _PLAIN.fullmatch(text.strip()):
+        places = [int(place) for place in _PLACE.findall(text)]
+        return Links(frozenset(zip(places[::2], places[1::2], strict=True)))
     links, possible, shares = set[Link](), set[Link](), dict[Link, float]()
     sure, marked = set[Link](), False
     for group in groups:

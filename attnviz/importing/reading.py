@@ -40,7 +40,7 @@ def read_attention(
 
     `path` is a file, or tensors in memory: an array (…, Ty, Tx), or the tuple of tensors that a model of Hugging Face
     or its `generate` returns as cross_attentions. The format is told by the file, unless `format` names it
-    (`attnviz/importing/README.md` lists them); `records.format` and `records.reason` say which and why.
+    (`.docs/pages/data.md` lists them); `records.format` and `records.reason` say which and why.
     `source` and `target` are the sentences where the file has none, or others instead of its own: files, a line a
     pair, or lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record has the
     mean. `normalise` scales rows that do not add up to 1; `transpose` turns matrices whose rows are source tokens;

@@ -1,4 +1,4 @@
-"""Take the pictures of the page that README shows: `python tests/browser/screenshot.py [folder]`."""
+"""Take the pictures of the page that the documentation shows: `python tests/browser/screenshot.py [folder]`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def newcomer_page(page: Page, address: str, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".github")
+    parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".docs" / "pages" / "images")
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
     query = f"?sentence={quote_plus(OPENING)}&step=3&depth=everything"  # where the adjective follows its noun
     parser.add_argument("--query", default=query, help="what follows the address, as copied from a browser")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from attnviz.ui.modules import folder
 from tests.browser.server import READY, running_server
@@ -46,3 +47,20 @@ def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, b
     paths = {name.removeprefix(root) for name, _ in fetched}
     assert {"ui/components/mount.js", "ui/components/machine/plan.js", "figures/constants.js"} <= paths
     assert 0 < sum(size for _, size in fetched) <= MOST
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["mount", "view", "chart/marks"])
+def test_a_module_that_does_not_come_is_asked_for_again(
+    open_page: Callable[..., Page], profile: BrowserContext, name: str
+) -> None:
+    """A module, and one that only others import: the server may be busy, or just begin again."""
+    address, refused = f"**/ui/components/{name}.js", []
+
+    def refuse(route: Route) -> None:
+        refused.append(route.request.url)
+        route.abort()
+
+    profile.route(address, refuse, times=3)
+    open_page()
+    assert len(refused) == 3

@@ -15,7 +15,6 @@ from attnviz import AttnvizError, alignment_error, attention, read_attention
 from attnviz.analysis.gold import GoldLinks
 from attnviz.commands.program import main
 from attnviz.evaluation.scoring import score
-from tests.importing.attention_files import CONTENTS
 from tests.snapshots import plain
 
 LINKS = ("0-0 1-2 2-3 3-1", "0-1 1-2 2-3 3-3", "0-2 1-0 2-1")
@@ -57,7 +56,9 @@ def test_count_and_direction_are_told(links_base: int, gold_base: int, turned: b
     gold = _write(tmp_path / "gold", [_moved(one, gold_base) for one in GOLD])
     scored = score(links, gold)
     assert scored.error.aer == pytest.approx(EXPECTED.aer)
-    assert any("1.0" in remark or "0." in remark for remark in scored.remarks) == turned
+    assert len(scored.remarks) == 1 + turned
+    if (links_base, gold_base) != (1, 1):  # of two files without a word 0 nobody can tell, and it does not matter
+        assert re.findall(r"\d", scored.remarks[-1]) == [str(links_base), str(gold_base)]
 
 
 def test_gold_of_naacl_counts_from_1_and_may_lack_pairs_at_the_end(tmp_path: Path) -> None:
@@ -122,14 +123,3 @@ def test_the_command_prints_and_writes_the_scores(
     assert (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()[1].startswith("1,4,3,0.0,1.0,1.0,1.0")
     assert main(["score", str(links), "--gold", str(gold), "-o", str(tmp_path / "a.xyz")]) == 2
     assert attnviz.alignment_error is alignment_error
-
-
-def test_the_guides_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    guide = Path(attnviz.__file__).parent / "evaluation" / "README.md"
-    (block,) = re.findall(r"^```py\n(.*?)^```$", guide.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    for name, source in (("links.txt", "pharaoh.txt"), ("gold.wa", "gold.wa")):
-        (tmp_path / name).write_bytes(CONTENTS[source])
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    exec(block, names)
-    assert names["found"].aer == 0  # type: ignore[attr-defined]

@@ -20,13 +20,14 @@ from attnviz.export.attention_files import several
 from attnviz.export.files import Look
 from attnviz.importing.formats import FORMATS
 from attnviz.text import SPACE
+from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 from tests.importing.attention_files import CONTENTS, FILES, SOURCES, TARGETS, File, weights
 from tests.importing.given import npy
 from tests.snapshots import plain
 
 FIXTURES = Path(__file__).parent / "fixtures" / "attention"
-GUIDE = (Path(attnviz.__file__).parent / "importing" / "README.md").read_text(encoding="utf-8")
+GUIDE = (REPOSITORY / ".docs" / "pages" / "data.md").read_text(encoding="utf-8")
 CASES = json.loads((FIXTURES / "expected.json").read_text(encoding="utf-8"))
 
 
@@ -89,18 +90,6 @@ def test_every_format_has_two_files() -> None:
     names = [file.format for file in FILES]
     assert {one.name for one in FORMATS} == {*names}
     assert min(map(names.count, names)) >= 2
-
-
-def test_the_guides_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (block,) = re.findall(r"^```py\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-    (tmp_path / "fairseq.log").write_bytes(CONTENTS["hard.log"])
-    (tmp_path / "links.txt").write_bytes(CONTENTS["pharaoh.txt"])
-    (tmp_path / "src.txt").write_text("\n".join(SOURCES), encoding="utf-8")
-    (tmp_path / "tgt.txt").write_text("\n".join(TARGETS), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    exec(block, names)
-    assert names["records"].format == "pharaoh"
 
 
 def test_the_guide_lists_every_format() -> None:

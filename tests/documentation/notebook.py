@@ -1,0 +1,90 @@
+"""The notebook of the recipes: made of their pages, run by Jupyter's own client.
+
+`python -m tests.documentation.notebook` makes and runs it anew, and writes it with its outputs.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+from tests.documentation.pages import DOCUMENTATION, blocks, environment, prepare, write_small_model
+
+NOTEBOOK = DOCUMENTATION / "pages" / "recipes.ipynb"
+RECIPES = DOCUMENTATION / "pages" / "recipes"
+_OPENING = """# Recipes
+
+The [recipes](recipes/index.md) as a notebook. Start Jupyter in the folder of the repository, and copy the files of
+`.docs/pages/examples` there.
+
+A notebook shows a trace as its heatmap, a table that needs no script:"""
+_TRACE = """from attnviz import Translator
+
+trace = Translator.load("models/en-fr").translate("The green house is old.")
+trace"""
+_FIGURE = """trace.step_figure(1, "softmax")"""
+
+
+def made() -> Any:
+    """Return the notebook of the pages, in the order of the list of recipes, without outputs."""
+    cells = [nbformat.v4.new_markdown_cell(_OPENING), nbformat.v4.new_code_cell(_TRACE)]
+    cells += [nbformat.v4.new_markdown_cell("Figures are Plotly's:"), nbformat.v4.new_code_cell(_FIGURE)]
+    for name in re.findall(r"^- \[.+\]\((.+\.md)\)", (RECIPES / "index.md").read_text(encoding="utf-8"), re.MULTILINE):
+        cells += _cells((RECIPES / name).read_text(encoding="utf-8"))
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return nbformat.v4.new_notebook(cells=cells, metadata=kernel)
+
+
+def _cells(text: str) -> list[Any]:
+    """Return the cells of a page: its text, its Python, and its shell code that runs."""
+    cells, place = [], 0
+    for block in blocks(text):
+        if block.reason is not None:
+            continue
+        start, end = block.span
+        cells += _text(text[place:start])
+        code = block.code if block.language == "python" else f"%%bash\n{block.code}"
+        cells.append(nbformat.v4.new_code_cell(code.strip()))
+        place = end
+    return cells + _text(text[place:])
+
+
+def _text(markdown: str) -> list[Any]:
+    """Return a cell of text, or none for blank text; its links lead from the folder of the notebook."""
+
+    def moved(link: re.Match[str]) -> str:
+        return f"]({posixpath.normpath(posixpath.join('recipes', link[1]))}"
+
+    moved_links = re.sub(r"\]\((?![a-z]+:|#)([^)#\s]+)", moved, markdown.strip())
+    return [nbformat.v4.new_markdown_cell(re.sub(r"^# ", "## ", moved_links))] if moved_links else []
+
+
+def run(notebook: Any, folder: Path) -> None:
+    """Run all cells in `folder`; keep what they show and print, without progress on standard error."""
+    write_small_model(prepare(folder) / "my-model")
+    client = NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
+    client.execute(env=environment())
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+
+
+def main() -> None:
+    """Write the notebook with its outputs."""
+    notebook = made()
+    with tempfile.TemporaryDirectory() as folder:
+        run(notebook, Path(folder))
+    nbformat.write(notebook, NOTEBOOK)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""The code blocks of the documentation: found in the pages, run in a folder of examples, compared with what they print.
+
+A block of Python or shell code runs. A block of `text` right after it is what it prints. A comment before a block,
+`<!-- not run: REASON -->`, leaves it out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.browser.server import find_chromium
+from tests.conftest import REPOSITORY
+
+DOCUMENTATION = REPOSITORY / ".docs"
+PAGES = sorted((DOCUMENTATION / "pages").rglob("*.md"))
+EXAMPLES = DOCUMENTATION / "pages" / "examples"
+GUIDES = [REPOSITORY / "README.md", *PAGES]
+"""The pages whose code runs."""
+_BLOCK = re.compile(
+    r"(?:^<!-- not run: (?P<reason>.+?) -->\n)?"
+    r"^```(?P<language>python|sh)\n(?P<code>.*?)^```\n"
+    r"(?:\n```text\n(?P<output>.*?)^```\n)?",
+    re.MULTILINE | re.DOTALL,
+)
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_RUNNER = """
+import contextlib, io, json, subprocess, sys
+namespace, outputs = {"__name__": "__main__"}, []
+for number, (language, code) in enumerate(json.load(sys.stdin)):
+    if language == "python":
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, f"block {number}", "exec"), namespace)
+        outputs.append(printed.getvalue())
+    else:
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", code], stdout=subprocess.PIPE, text=True)
+        if done.returncode:
+            sys.exit(f"exit code {done.returncode} of:\\n{code}")
+        outputs.append(done.stdout)
+json.dump(outputs, sys.stdout)
+"""
+"""Runs the blocks of a page, its Python in one namespace, and prints their outputs as JSON."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code of a page."""
+
+    language: str
+    code: str
+    output: str | None
+    """What the page says that it prints; None if it does not say."""
+    reason: str | None
+    """Why it does not run; None if it does."""
+    span: tuple[int, int]
+    """Where it is in the text of the page, its output included."""
+
+    @property
+    def commands(self) -> list[str]:
+        """Return the lines of shell code, those joined that a backslash continues."""
+        return self.code.replace("\\\n", " ").splitlines() if self.language == "sh" else []
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the blocks of Python and shell code of a page, in order."""
+    return [
+        Block(found["language"], found["code"], found["output"], found["reason"], found.span())
+        for found in _BLOCK.finditer(text)
+    ]
+
+
+def prepare(folder: Path) -> Path:
+    """Put into `folder` the files that the pages name: the models, the examples, a checkpoint and a small model."""
+    (folder / "models").symlink_to(REPOSITORY / "models")
+    for path in EXAMPLES.iterdir():
+        shutil.copy(path, folder)
+    shutil.copytree(REPOSITORY / "tests" / "importing" / "fixtures" / "tutorial", folder / "tut3")
+    (folder / "tut3" / "peer.npz").unlink()
+    return folder
+
+
+def write_small_model(folder: Path) -> None:
+    """Write an encoder-decoder model of `transformers` with random weights, and its tokenizer."""
+    import tokenizers
+    import torch
+    import transformers
+
+    texts = [line for name in ("sentences.txt", "pairs.tsv") for line in (EXAMPLES / name).open(encoding="utf-8")]
+    unigram = tokenizers.Tokenizer(tokenizers.models.Unigram())
+    unigram.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    special = ["<pad>", "</s>", "<unk>"]
+    trainer = tokenizers.trainers.UnigramTrainer(
+        vocab_size=500, special_tokens=special, unk_token="<unk>", show_progress=False
+    )
+    unigram.train_from_iterator(texts, trainer)
+    unigram.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=unigram, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    ).save_pretrained(folder)
+    torch.manual_seed(1)
+    config = transformers.T5Config(
+        vocab_size=500, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0
+    )
+    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of the programs: this Python first, and Chromium where there is one."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    browser = {"BROWSER_PATH": found} if (found := find_chromium()) else {}
+    return {
+        **os.environ,
+        "PATH": path,
+        "PYTHONPATH": str(REPOSITORY),
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "COLUMNS": "120",
+        **browser,
+    }
+
+
+def outputs(folder: Path, some: list[Block]) -> list[str]:
+    """Run the blocks in `folder`, one after the other; return what each prints. A failure fails the test."""
+    if any("my-model" in block.code for block in some):
+        write_small_model(folder / "my-model")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", _RUNNER],
+        cwd=folder,
+        env=environment(),
+        input=json.dumps([(block.language, block.code) for block in some]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.fail(f"{done.stderr[-4000:]}", pytrace=False)
+    printed: list[str] = json.loads(done.stdout)
+    return printed
+
+
+def same(expected: str, found: str) -> bool:
+    """Return whether two outputs are alike: the same text, and numbers that differ by less than 2 % or 0.02.
+
+    The last digits of a model's numbers depend on the processor.
+    """
+    if _NUMBER.sub("#", expected).split() != _NUMBER.sub("#", found).split():
+        return False
+    pairs = zip(map(float, _NUMBER.findall(expected)), map(float, _NUMBER.findall(found)), strict=True)
+    return all(abs(a - b) <= max(0.02, 0.02 * abs(a)) for a, b in pairs)

@@ -1,0 +1,107 @@
+"""README and documentation do what they say: code runs and prints what is shown, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attnviz.commands.program import _parser
+from tests.conftest import REPOSITORY
+from tests.documentation.pages import DOCUMENTATION, GUIDES, PAGES, blocks, outputs, prepare, same
+
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+BLOCKS = [(guide, block) for guide in GUIDES for block in blocks(guide.read_text(encoding="utf-8"))]
+COMMANDS = list(dict.fromkeys(line for _, block in BLOCKS for line in block.commands))
+OTHERS = sorted({*REPOSITORY.glob("**/README.md")} - {*GUIDES} - {*REPOSITORY.glob(".venv*/**/README.md")})
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(REPOSITORY).as_posix()
+
+
+def _night(page: Path) -> object:
+    """Leave all pages but README to the night: they take minutes."""
+    return pytest.param(page, id=_name(page), marks=() if page.parent == REPOSITORY else pytest.mark.nightly)
+
+
+@pytest.mark.parametrize(
+    "page", [_night(page) for page in sorted({guide for guide, block in BLOCKS if block.reason is None})]
+)
+def test_the_code_of_a_page_runs_and_prints_what_is_shown(tmp_path: Path, shipped_model: Path, page: Path) -> None:
+    some = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
+    for block, found in zip(some, outputs(prepare(tmp_path), some), strict=True):
+        if block.output is not None:
+            assert same(block.output, found), f"{block.code}\nprints\n{found}\nand not\n{block.output}"
+
+
+def test_outputs_with_other_last_digits_are_alike() -> None:
+    assert same("log p -0.123, 41.2 % of 12\n", "log p -0.124, 41.0 % of 12")
+    assert not same("p 0.50", "p 0.60")
+    assert not same("The green house", "The red house")
+    assert not same("1 2", "1")
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "-m attnviz" in line])
+def test_the_options_of_a_command_exist(command: str) -> None:
+    given = re.split(r" [<>|]", command.partition("-m attnviz ")[2])[0]
+    arguments = shlex.split(given, comments=True)
+    _parser(arguments).parse_args(arguments)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "tests.benchmarks" in line])
+def test_a_benchmark_exists(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", shlex.split(command)[2], "--help"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_ci_runs_the_test_command_that_readme_shows() -> None:
+    shown = [line for line in COMMANDS if "tests/requirements.txt" in line and "-m tests" in line]
+    assert len(shown) == 1
+    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
+    pattern = re.search(r"grep -E '(.+)' README\.md", script)
+    assert pattern
+    assert [line for line in README.splitlines() if re.search(pattern[1], line)] == shown
+    assert shown[0].endswith("&& .venv/bin/python -m tests")
+
+
+@pytest.mark.parametrize("page", [*GUIDES, *OTHERS, REPOSITORY / ".github" / "CONTRIBUTING.md"], ids=_name)
+def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+    broken = []
+    for name, anchor in re.findall(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8")):
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in _anchors(target)):
+            broken.append(f"{name}#{anchor}")
+    assert broken == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return what a link may name in a page: its headings, as GitHub and MkDocs write them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_readme_is_short_and_has_the_links_of_the_documentation() -> None:
+    assert len(README.splitlines()) <= 120
+    linked = {(REPOSITORY / name).resolve() for name in re.findall(r"\]\(([^)#]+)", README)}
+    assert {page for page in PAGES if page.parent == DOCUMENTATION / "pages"} - linked == {
+        DOCUMENTATION / "pages" / "index.md"
+    }
+
+
+def test_requirements_are_pinned() -> None:
+    for name in ("requirements.txt", "tests/requirements.txt"):
+        for line in (REPOSITORY / name).read_text(encoding="utf-8").splitlines():
+            assert re.fullmatch(r"-r \.\./requirements\.txt|[\w-]+==[\w.]+", line), line
