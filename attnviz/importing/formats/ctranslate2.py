@@ -35,7 +35,7 @@ def _read(result: Mapping[str, Any]) -> Found:
     if not isinstance(attention, list) or not hypotheses or len(attention) != len(hypotheses):
         raise AttnvizError(gettext("A result must have the attention of each of its hypotheses."))
     target = hypotheses[0]
-    if isinstance(target, list) and target and isinstance(target[0], Mapping):
+    if isinstance(target, list) and target and all(isinstance(one, Mapping) for one in target):
         target = [str(one.get("token", "")) for one in target]
     fields = {"target": target, "matrix": attention[0], "origin": "CTranslate2"}
     if (source := named(result, SOURCES)) is not None:
