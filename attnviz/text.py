@@ -18,6 +18,8 @@ PAD, UNK, BOS, EOS = 0, 1, 2, 3
 """Ids of the special pieces, the same in every tokenizer of this project."""
 
 SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
+_UNKNOWN_SIGN = "\u2047"
+"""What decoding writes for `<unk>`."""
 SPACE = "\u2581"
 """SentencePiece's visible space, which begins every piece that follows a space."""
 
@@ -298,6 +300,32 @@ def _apart(surface: str, start: int) -> bool:
     if start < 1 or len(around) < 2 or around[0] == " " or is_mark(around[1]):
         return False
     return _UNSPACED.search(around) is not None
+
+
+def typed_surfaces(pieces: Sequence[str], text: str) -> tuple[str, ...]:
+    """Return the pieces of `text`, with the typed characters in place of each `<unk>`.
+
+    Where the pieces are not those of the text, as after a search that wrote `<unk>`, they are returned as they are.
+    """
+    pieces = tuple(pieces)
+    unknown = SPECIAL_PIECES[UNK]
+    if unknown not in pieces or _UNKNOWN_SIGN in text:
+        return pieces
+    rest, place, found = SPACE + normalise(text).replace(" ", SPACE), 0, []
+    for index, piece in enumerate(pieces):
+        if piece == unknown:
+            # An unknown stretch ends where the next piece begins: it has no known character.
+            following = pieces[index + 1] if index + 1 < len(pieces) else SPECIAL_PIECES[EOS]
+            end = len(rest) if following in SPECIAL_PIECES else rest.find(following, place + 1)
+            if end <= place:
+                return pieces
+            piece, place = rest[place:end], end
+        elif piece not in SPECIAL_PIECES:
+            if not rest.startswith(piece, place):
+                return pieces
+            place += len(piece)
+        found.append(piece)
+    return tuple(found)
 
 
 def join_pieces(pieces: Iterable[str]) -> str:

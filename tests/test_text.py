@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text import BOS, EOS, PAD, SPACE, UNK, Tokenizer, join_pieces, normalise, word_groups
+from attnviz.text import BOS, EOS, PAD, SPACE, UNK, Tokenizer, join_pieces, normalise, typed_surfaces, word_groups
 from tests.conftest import SENTENCES
 from tests.strategies import texts
 
@@ -158,3 +158,22 @@ def test_groups_are_a_partition_in_order(pieces: list[str]) -> None:
         spelled = [pieces[index] for index in group if pieces[index].replace(SPACE, " ").strip()]
         if {"<unk>", "<s>", "</s>"} & set(spelled):
             assert len(spelled) == 1
+
+
+@given(st.text("abcÇŒ東£ é", min_size=1, max_size=30))
+def test_surfaces_of_a_given_text_are_what_was_typed(tokenizer: Tokenizer, text: str) -> None:
+    ids = tokenizer.encode(text)
+    found = typed_surfaces((*tokenizer.pieces(ids), "</s>"), text)
+    assert found == tokenizer.sentence_surfaces(text)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (("▁", "<unk>", "a", "</s>"), " ⁇ a"),
+        (("▁a", "<unk>", "</s>"), "a"),
+        (("<unk>", "<unk>", "</s>"), "Ç東"),
+    ],
+)
+def test_pieces_of_another_text_stay_as_they_are(pieces: tuple[str, ...], text: str) -> None:
+    assert "<unk>" in typed_surfaces(pieces, text)

@@ -42,10 +42,10 @@ class PairRead:
 
     @cached_property
     def _words(self) -> Words:
-        source, target = word_groups(self.source_pieces), word_groups(self.target_pieces)
+        source, target = word_groups(self.source_surfaces), word_groups(self.target_surfaces)
         return Words(
             source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
-            target=tuple(join_pieces(self.target_pieces[i] for i in group) for group in target),
+            target=tuple(join_pieces(self.target_surfaces[i] for i in group) or "<unk>" for group in target),
             alignment=merged(self.alignment, source, target),
             source_groups=source,
             target_groups=target,

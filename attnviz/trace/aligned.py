@@ -79,8 +79,16 @@ class Aligned(Saved):
         """Number of pieces that a step chooses from; 0 where it is unknown."""
 
     def word_groups(self) -> tuple[Groups, Groups]:
-        """Return the indices of the pieces of each word, for source and target."""
-        return word_groups(self.source_pieces), word_groups(self.target_pieces)
+        """Return the indices of the pieces of each word, for source and target.
+
+        A piece that the tokenizer does not know belongs to the word that was typed.
+        """
+        return word_groups(self.source_surfaces), word_groups(self.typed_target)
+
+    @property
+    def typed_target(self) -> tuple[str, ...]:
+        """The target pieces, with the typed characters in place of each `<unk>` where they are known."""
+        return self.target_pieces
 
     def words(self) -> Words:
         """Return the alignment by words: source words, target words and the (target words, source words) matrix."""
@@ -91,7 +99,7 @@ class Aligned(Saved):
         source, target = self.word_groups()
         words = Words(
             source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
-            target=tuple(join_pieces(self.target_pieces[i] for i in group) for group in target),
+            target=tuple(join_pieces(self.typed_target[i] for i in group) or "<unk>" for group in target),
             alignment=self.alignment,
             source_groups=source,
             target_groups=target,

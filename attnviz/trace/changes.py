@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.text import EOS, word_groups
+from attnviz.text import EOS
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -212,7 +212,7 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
 
 def replaced_by(trace: Record, step: int) -> int:
     """Return how many pieces a word written at 0-based `step` replaces: the rest of the word there."""
-    group = next(group for group in word_groups(trace.target_pieces) if step in group)
+    group = next(group for group in trace.word_groups()[1] if step in group)
     return group[-1] - step + 1
 
 

@@ -33,7 +33,7 @@ class Looks(Protocol):
 
 def words_of(looks: Looks, surfaces: tuple[str, ...]) -> Words:
     """Return the alignment of `looks` by words; `surfaces` are the key pieces as they were typed."""
-    asked, asking = word_groups(looks.source_pieces), word_groups(looks.target_pieces)
+    asked, asking = word_groups(surfaces), word_groups(looks.target_pieces)
     words = Words(
         tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in asked),
         tuple(join_pieces(looks.target_pieces[i] for i in group) for group in asking),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnviz.text import BOS
+from attnviz.text import BOS, SPACE, typed_surfaces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned
 from attnviz.trace.computation import Computation
@@ -88,6 +89,17 @@ class Record(Aligned, Computation):
             attends=self.attends_once,
             vocabulary_size=self.config["vocabulary_size"],
         )
+
+    @cached_property
+    def typed_target(self) -> tuple[str, ...]:
+        """The target pieces, with the characters of a given translation in place of each `<unk>`."""
+        return typed_surfaces(self.target_pieces, self.translation)
+
+    @property
+    def unknown_target_characters(self) -> tuple[str, ...]:
+        """The character sequences of a given translation that the tokenizer does not know, each once."""
+        typed = zip(self.target_pieces, self.typed_target, strict=True)
+        return tuple(dict.fromkeys(surface.strip(SPACE) for piece, surface in typed if piece != surface))
 
     @property
     def previous_pieces(self) -> tuple[str, ...]:

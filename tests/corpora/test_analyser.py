@@ -70,7 +70,7 @@ def test_a_row_is_what_the_record_of_its_pair_says(translator: Translator, model
             assert all(weight == pytest.approx(shares[cell], abs=0.03) for cell, weight in kept.items())
     last = table.to_pylist()[-1]
     assert (last["copied_words"], last["unknown_words"]) == (1, 1)
-    assert last["copied_share"] == pytest.approx(1 / 2)
+    assert last["copied_share"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("readout_state", ["previous", "current"])

@@ -40,6 +40,17 @@ def test_together_they_are_as_alone(translator: Translator, after: bool) -> None
         assert pharaoh(words) == pharaoh(expected)
 
 
+def test_words_of_unknown_characters_are_those_that_were_typed(translator: Translator) -> None:
+    trace = translator.translate("£ 5 for a 東 sign", target="5 £ pour un 東京 signe")
+    words = trace.words()
+    assert words.source == ("£", "5", "for", "a", "東", "sign", "</s>")
+    assert words.target == ("5", "£", "pour", "un", "東京", "signe", "</s>")
+    assert "<unk>" in trace.target_pieces
+    assert set(trace.unknown_target_characters) <= {"£", "東京"}
+    assert "東京" in trace.unknown_target_characters
+    assert not translator.translate("A dog.", target="Un chien.").unknown_target_characters
+
+
 def test_none_and_one_that_is_none(translator: Translator) -> None:
     linker = PairLinker(translator, after=True)
     assert linker([], []) == []
