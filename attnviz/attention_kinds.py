@@ -1,9 +1,10 @@
-"""The kinds of attention of recurrent translators: what each is called, and where its parts are.
+"""The table of the kinds of attention of recurrent translators.
 
-A kind has a torch class (`network.scorers`), a NumPy class that shares nothing with it (`analysis.scorers`) and texts
-(`wording.scorers`). They are named here and imported by whoever needs one, so that nothing else lists the kinds. Users
-add a kind of their own by its torch class, `package.module:Class`: as an entry point of the group `attnviz.scorers`, by
-`--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder alone cannot name a module to be imported.
+A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.scorers`) and texts
+(`wording.scorers`). The table names them as `module:name`, and they are imported where they are needed, so that nothing
+else lists the kinds. Users add a kind of their own by its torch class, `package.module:Class`: as an entry point of the
+group `attnviz.scorers`, with `--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder by itself cannot cause a
+module to be imported.
 """
 
 from __future__ import annotations
@@ -21,27 +22,29 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
 GROUP, VARIABLE = "attnviz.scorers", "ATTNVIZ_SCORERS"
-"""Entry points, and the variable of the environment: classes with commas between them."""
+"""Group of the entry points, and the environment variable, a list of classes separated by commas."""
 _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of attention. Places are written `module:name`."""
+    """One kind of attention. Its parts are given as `module:name`."""
 
     name: str
-    """As in options, in `ModelConfig.attention` and in traces."""
+    """Name in options, in `ModelConfig.attention` and in traces."""
     network: str
-    """Place of the torch class, a `network.scorers.Scorer`."""
+    """The torch class, a `network.scorers.Scorer`."""
     recomputation: str = ""
-    """Place of the NumPy class, an `analysis.scorers.Scorer`; empty where there is none, so that energies cannot be
-    verified."""
+    """The NumPy class, an `analysis.scorers.Scorer`; empty where there is none.
+
+    Without it, energies cannot be verified.
+    """
     texts: str = ""
-    """Place of the function that returns the `wording.scorers.ScorerTexts`; empty for those of any kind."""
+    """The function that returns the `wording.scorers.ScorerTexts`; empty for a user's own kind."""
     halves: bool = False
-    """Whether each direction of the encoder has n / 2 units, so that h_j is as long as s_i."""
+    """Whether each direction of the encoder has n / 2 units, so that h_j has the length of s_i."""
     of_imports: bool = False
-    """Whether imported translators can have it."""
+    """Whether imported translators can have this kind."""
 
 
 def _built_in(name: str, of_class: str, texts: str, *, halves: bool = False, of_imports: bool = False) -> Kind:
@@ -67,19 +70,19 @@ HALVING_KINDS = tuple(name for name, kind in KINDS.items() if kind.halves)
 
 
 def is_own(name: object) -> bool:
-    """Return whether `name` is written like the class of a user's own kind, `package.module:Class`."""
+    """Return whether `name` has the form of a user's own kind, `package.module:Class`."""
     return isinstance(name, str) and _PLACE.fullmatch(name) is not None
 
 
 def check_known(name: object) -> None:
-    """Raise ValueError unless `name` is of a kind that comes with this program, or written like a user's own."""
+    """Raise ValueError unless `name` is one of KINDS or has the form of a user's own kind."""
     if name not in ATTENTION_KINDS and not is_own(name):
         shown = repr(name) if len(repr(name)) <= 60 else f"{repr(name)[:57]}..."
         raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shown}")
 
 
 def kind_of(name: str) -> Kind:
-    """Return the kind of this name; raise AttnvizError where it is a user's own that is not registered."""
+    """Return the kind with this name; raise AttnvizError for a user's own kind that is not registered."""
     if name in KINDS:
         return KINDS[name]
     if name not in registered():
@@ -95,7 +98,7 @@ def kind_of(name: str) -> Kind:
 
 
 def register(place: str) -> None:
-    """Let the class at `place`, package.module:Class, be imported in this process and those it starts.
+    """Allow the class at `place`, package.module:Class, to be imported by this process and its child processes.
 
     Raise AttnvizError where there is no such class.
     """
@@ -106,17 +109,17 @@ def register(place: str) -> None:
 
 
 def registered() -> tuple[str, ...]:
-    """Return the places of the classes that may be imported: of installed packages, and of the environment."""
+    """Return the classes that may be imported: those of installed packages, then those of the environment variable."""
     return *_entry_points().values(), *_in_environment()
 
 
 def full_name(name: str) -> str:
-    """Return the name of a kind, given that name or the short one of an installed package's entry point."""
+    """Return the name of a kind, given that name or the name of an entry point."""
     return name if name in KINDS else _entry_points().get(name, name)
 
 
 def resolve(place: str) -> Any:
-    """Return what is at a `place`, `module:name`; raise AttnvizError where there is nothing."""
+    """Return the object at `place`, `module:name`; raise AttnvizError where it cannot be imported."""
     module, _, name = place.partition(":")
     try:
         return getattr(importlib.import_module(module), name)

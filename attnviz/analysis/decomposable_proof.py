@@ -19,10 +19,10 @@ from attnviz.trace.quantity import check_shapes
 
 
 class JudgementProver(Verifier):
-    """Recomputes a verdict, which has one step."""
+    """Verifies a verdict, which has one step."""
 
     def __init__(self, trace: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the verdict and the weights of the detector that judged (`load_weights`).
+        """Take the verdict and the weights of its detector (`load_weights`).
 
         Raise MisfitError where they are of a model of another kind or size.
         """
@@ -30,10 +30,10 @@ class JudgementProver(Verifier):
         self.trace, self.weights = trace, weights
 
     def pairs(self, step: int = 0, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
-        """Recompute all that is recorded, each quantity from those recorded before it.
+        """Return every recorded quantity, as recorded and as recomputed from the quantities recorded before it.
 
-        They are embeddings, features, energies, both alignments, what each piece sees of the other sentence,
-        comparisons, their sums, and the verdict.
+        These are embeddings, features, energies, both alignments, weighted sums, comparisons, their sums, and the
+        probabilities. The arguments have no effect.
         """
 
         def recorded(name: str, _: Array) -> Array:
@@ -44,7 +44,7 @@ class JudgementProver(Verifier):
 
 
 def prove_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Proof:
-    """Return how every quantity of a verdict compares; raise as `JudgementProver`."""
+    """Return the comparison of every quantity of a verdict; errors as for `JudgementProver`."""
     return JudgementProver(judgement, weights).prove(0)
 
 

@@ -23,14 +23,17 @@ SATURATED = 0.99
 class Microscope:
     """The units k = 1 ... n' of one energy e_ij.
 
-    Additive: contribution_k = v_k tanh(query_k + key_k). General: contribution_k = query_k key_k, with `score` 1.
+    Additive: contribution_k = v_k tanh(query_k + key_k). Product: contribution_k = query_k key_k, with `score` 1.
     Transformer: that times 1 / sqrt(units).
     """
 
     query: Array
-    """(W_a s_{i-1})_k, or (s_{i-1})_k for general attention, (n',)."""
+    """(W_a s_{i-1})_k of additive attention, (s_{i-1})_k of a product, or q_k of a transformer, (n',)."""
     key: Array
-    """(U_a h_j)_k, or (P h_j)_k, (n',); with what the weights of the step before add to it."""
+    """The key as `Recurrent.keys_at` returns it, for instance (U_a h_j)_k or (P h_j)_k, (n',).
+
+    Location-aware attention adds (L f_ij)_k. For a transformer it is k_k.
+    """
     activation: Array
     """Activation of each unit, tanh(query + key) or query * key, (n',)."""
     score: Array
@@ -60,7 +63,7 @@ def microscope(trace: Recurrent, weights: Weights | None, step: int, position: i
     """Return the decomposition of the energy of 0-based target `step` and source `position`, in float64.
 
     v_a is taken from the trace; only traces of early versions need `weights`. Raise ValueError for a model without
-    attention, and where v_a is not available.
+    attention, and where v_a is not available; MissingFunctionError for a user's own kind without a NumPy class.
     """
     query = np.asarray(trace.queries[step], dtype=np.float64)
     key = np.asarray(trace.keys_at(step)[position], dtype=np.float64)
@@ -79,7 +82,7 @@ def head_microscope(opened: OpenHead, row: int, column: int) -> Microscope:
 
 
 def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
-    """Return v_a, (n',), or ones for general attention; raise ValueError where there is none (see `microscope`)."""
+    """Return v_a, (n',), or ones for products; raise ValueError where there is none (see `microscope`)."""
     decoder: dict[str, NDArray[Any]] = {}
     if trace.score_vector.size:
         decoder["attention.score"] = trace.score_vector

@@ -31,7 +31,7 @@ from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
 Pairs = dict[str, tuple[Any, Array]]
-"""Quantities as shown and as recomputed, by name."""
+"""Quantities by name, each as displayed and as recomputed."""
 
 TOLERANCE = 1e-4
 """Largest accepted difference, relative to the quantity's largest number (or to 1, if that is larger).
@@ -73,7 +73,7 @@ class Proof:
 
     checks: tuple[Check, ...]
     missing: str = ""
-    """Says which quantities could not be recomputed, and why; empty where all were."""
+    """Message that names the quantities that could not be recomputed, with the reason; empty where all were."""
 
     @property
     def numbers(self) -> int:
@@ -97,29 +97,33 @@ class Proof:
 
 
 class Verifier(ABC):
-    """Compares the quantities of a record with what NumPy makes of them; each architecture recomputes its own."""
+    """Base of the verifiers: compares displayed quantities with their recomputation in NumPy.
+
+    Each architecture implements `pairs`.
+    """
 
     trace: Any
-    """The record."""
+    """The trace to verify."""
     missing = ""
-    """Says which quantities cannot be recomputed, and why; empty where all can."""
+    """Message that names the quantities that cannot be recomputed, with the reason; empty where all can."""
 
     @abstractmethod
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
-        """Return, by quantity, the numbers of 0-based `step` as shown and as recomputed from the operands shown.
+        """Return the quantities of 0-based `step`, as displayed and as recomputed from the displayed operands.
 
-        `pieces` are more words whose logits are on show; with `reading` also what the heatmap shows after the word.
+        `pieces` are further pieces whose logit attributions are displayed. `reading` includes the heatmap's posterior
+        attention.
         """
 
     def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Proof:
-        """Return how every quantity of 0-based `step` compares."""
+        """Return the comparison of every quantity of 0-based `step`; arguments as for `pairs`."""
         pairs = self.pairs(step, pieces, reading=reading)
         checks = tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
         return Proof(checks, self.missing)
 
 
 class Prover(Verifier):
-    """Recomputes the steps of RNNsearch. What serves every step, the encoder's part, is recomputed once."""
+    """Verifies the steps of one RNNsearch trace; the encoder's numbers are recomputed once for all steps."""
 
     def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take the trace and the weights of its model (`load_weights`), preferably in float64.
@@ -133,12 +137,12 @@ class Prover(Verifier):
         self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
-        """Return all numbers of 0-based `step`, as shown and as recomputed.
+        """Return all numbers of 0-based `step`, as displayed and as recomputed.
 
-        These are annotations, keys, query, energies and their units, alignment with entropy and coverage, context,
-        gates, candidate, state, readout, probabilities, the logit attributions of the chosen piece, the likeliest ones
-        and `pieces`, and likelihood and posterior of each source piece. With `reading`, also the heatmap's posterior
-        attention, which takes all steps to recompute.
+        These are annotations, keys, query, features, energies and their units, alignment with entropy and coverage,
+        context, gates, candidate, state, readout, probabilities, the logit attributions of the chosen piece, the
+        likeliest ones and `pieces`, and likelihood and posterior of each source piece. With `reading`, also the
+        heatmap's posterior attention, which takes all steps to recompute.
         """
         trace, found = self.trace, self._attended(step)
         found |= decode_weighed(
@@ -158,7 +162,7 @@ class Prover(Verifier):
         pairs["entropy"] = entropy(trace.alignment[step]), found["entropy"]
         pairs["coverage"] = coverage(trace.alignment), self._coverage
         if trace.attends and not self.missing:
-            open_ = np.flatnonzero(np.isfinite(found["energies"]))  # what is masked is no sum
+            open_ = np.flatnonzero(np.isfinite(found["energies"]))  # masked ones are -inf, not their units' sum
             sums = [microscope(trace, self.weights, step, position).energy for position in open_.tolist()]
             pairs["energy sums"] = sums, found["energies"][open_]
         if trace.attends:
@@ -173,9 +177,9 @@ class Prover(Verifier):
         return pairs
 
     def _attended(self, step: int) -> dict[str, Array]:
-        """Return what `attend` returns for 0-based `step`.
+        """Return the result of `attend` for 0-based `step`.
 
-        Where the kind of attention has no NumPy class, it is the alignment alone, from the energies shown.
+        For a kind of attention without a NumPy class, it is the alignment alone, from the displayed energies.
         """
         trace, acting = self.trace, acting_on(self.trace.interventions, step)
         if self.missing:
@@ -221,7 +225,7 @@ class Prover(Verifier):
 
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
-        """What is the same at every step: as shown, and recomputed."""
+        """Quantities that are the same at every step, as displayed and as recomputed."""
         trace, decoder, scorer = self.trace, self._decoder, scorer_of(self.trace.config)
         encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self.weights, "encoder.").items()}
         annotations = _exact(trace.annotations)
@@ -250,7 +254,7 @@ class Prover(Verifier):
 
     @cached_property
     def _alignment(self) -> Array:
-        """The alignment as recomputed, (Ty, Tx)."""
+        """The recomputed alignment, (Ty, Tx)."""
         return np.stack([self._attended(i)["alignment"] for i in range(len(self.trace.target_pieces))])
 
 

@@ -102,12 +102,11 @@ def decode_step(
     before: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return one step of the decoder.
+    """Return one step of the decoder, named as in `trace.quantities`.
 
-    It takes annotations (Tx, 2m), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} and the weights of the step `before`, (Tx,),
-    which are 0 before the first.
-    The result maps names of `trace.quantities` to the arrays of this step. `decoder` holds the decoder's weights, named
-    without "decoder."; `interventions` are those of this step.
+    It is computed from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} (m,) and alpha_{i-1}, `before`
+    (Tx,), which is 0 before the first step. `decoder` holds the decoder's weights, named without "decoder.";
+    `interventions` are those of this step.
     """
     found = attend(decoder, config, keys, state, before, interventions)
     return found | decode_weighed(decoder, config, annotations, found["alignment"], state, word)
@@ -116,7 +115,7 @@ def decode_step(
 def decode_weighed(
     decoder: Weights, config: Mapping[str, Any], annotations: Array, alignment: Array, state: Array, word: Array
 ) -> dict[str, Array]:
-    """Return the rest of a step once its alignment is known, (Tx,); the rest as for `decode_step`."""
+    """Return the remainder of a step, given its alignment (Tx,); other arguments as for `decode_step`."""
     context = alignment @ annotations[:, : scorer_of(config).context_size(annotations.shape[1])]
     rest = decode_from(decoder, config, context, state, word)
     return {"entropy": _entropy(alignment), "contexts": context} | rest
@@ -172,9 +171,10 @@ def attend(
     before: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return the query (n',), the features (Tx, r), the energies (Tx,) and the alignment (Tx,) of one step.
+    """Return query (n',), features (Tx, r), energies (Tx,) and alignment (Tx,) of one step, as in `trace.quantities`.
 
-    It takes keys (Tx, n'), s_{i-1} (n,) and the weights of the step `before`, (Tx,); the rest as for `decode_step`.
+    They are computed from keys (Tx, n'), s_{i-1} (n,) and alpha_{i-1}, `before` (Tx,). The energies are those before
+    `interventions`. Other arguments as for `decode_step`.
     """
     scorer = scorer_of(config)
     query, features = scorer.query(decoder, state), scorer.features(decoder, before)
@@ -200,7 +200,7 @@ def _gru(
 ) -> tuple[Array, Array, Array, Array]:
     """Return s' = (1 - z) * candidate + z * s, then r, z and the candidate, each (..., n).
 
-    From inputs (..., m) and a state (n,).
+    `given` are the inputs, (..., m); `state` is s, (n,).
     """
     x_r, x_z, x_n = np.split(given @ weight_ih.T + bias_ih, 3, axis=-1)
     u_r, u_z, u_n = np.split(weight_hh @ state + bias_hh, 3)

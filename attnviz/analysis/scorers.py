@@ -1,6 +1,7 @@
 """The kinds of attention in NumPy float64, for recomputation and energy decomposition.
 
-`decoder` is always the decoder's weights, named without "decoder.", as in `attention.key.weight`.
+`decoder` is always the decoder's weights, named without "decoder.", as in `attention.key.weight`. An annotation has 2n
+numbers, with *dot* attention n; features are r numbers for each source piece, r = 0 except in location-aware attention.
 """
 
 from __future__ import annotations
@@ -25,19 +26,20 @@ class Scorer(ABC):
     """Energies from states and annotations, and the units that an energy is the sum of."""
 
     bounded = False
-    """Whether the activation of a unit is a tanh, so that it can saturate."""
+    """Whether a unit's activation is a tanh, which can saturate."""
     missing = ""
-    """Says what cannot be computed, where something cannot."""
+    """Message that energies cannot be computed; empty where they can."""
 
     @abstractmethod
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """Return the shapes of its weights by name.
 
-        They depend on the hidden size n, the n' `units` of an energy, and the `alignment_size` of the config.
+        They depend on the hidden size n, the n' `units` of an energy, and the `alignment_size` of the config,
+        `positions`.
         """
 
     def context_size(self, annotation: int) -> int:
-        """Return the length of a context vector, given that of an annotation: the same unless a kind says otherwise."""
+        """Return the length of a context vector, given the length of an annotation: by default the same."""
         return annotation
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
@@ -57,11 +59,11 @@ class Scorer(ABC):
         """Return the weight of each of the n' `units` of an energy, (n',); raise ValueError where there are none."""
 
     def features(self, decoder: Decoder, before: Array) -> Array:
-        """Return f_ij, what energies see of the weights of the step `before`, (Tx,), 0 before the first: (Tx, r)."""
+        """Return f_ij from alpha_{i-1}, `before`: (Tx,) to (Tx, r). By default r is 0."""
         return before[:, None][:, :0]
 
     def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
-        """e_ij, the weighted sum of the units: (n',), (Tx, n') and (Tx, r) to (Tx,)."""
+        """Return e_ij, the weighted sum of the units: query (n',), keys (Tx, n') and features (Tx, r) to (Tx,)."""
         if features.size:
             keys = keys + features @ decoder["attention.feature.weight"].T
         energies: Array = self.activations(query, keys) @ self.score_vector(decoder, len(query))
@@ -74,7 +76,7 @@ class AdditiveScorer(Scorer):
     bounded = True
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """W_a (n', n), U_a (n', 2n) and v_a (n',)."""
+        """Return the shapes of W_a (n', n), U_a (n', 2n) and v_a (n',)."""
         return {
             "attention.query.weight": (units, hidden),
             "attention.key.weight": (units, 2 * hidden),
@@ -95,7 +97,7 @@ class AdditiveScorer(Scorer):
 
 
 class ProductScorer(Scorer):
-    """e_ij = s_{i-1} . key_j: its units are the products, each with weight 1, and n' is n."""
+    """e_ij = s_{i-1} . key_j, whose units are the products, each with weight 1; n' is n."""
 
     def query(self, decoder: Decoder, state: Array) -> Array:
         """Return the state unchanged, (n,)."""
@@ -114,38 +116,41 @@ class GeneralScorer(ProductScorer):
     """e_ij = s_{i-1} . P h_j (Luong's *general*)."""
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """P, (n, 2n)."""
+        """Return the shape of P, (n, 2n)."""
         return {"attention.key.weight": (hidden, 2 * hidden)}
 
 
 class DotScorer(ProductScorer):
-    """e_ij = s_{i-1} . h_j (Luong's *dot*), where annotations are as long as states."""
+    """e_ij = s_{i-1} . h_j (Luong's *dot*); annotations have the length n of states."""
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return nothing: there are no weights."""
+        """Return an empty dictionary: there are no weights."""
         return {}
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
-        """Return the annotations as they are, (Tx, n)."""
+        """Return the annotations unchanged, (Tx, n)."""
         return annotations
 
 
 class LocationScorer(ProductScorer):
-    """e_ij = s_{i-1} . w_j (Luong's *location*), -inf behind the last place that has a w_j."""
+    """e_ij = s_{i-1} . w_j (Luong's *location*), with a learned w_j for each position j.
+
+    Positions without a w_j have energy -inf.
+    """
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """W, a row w_j for each place, (places, n)."""
+        """Return the shape of W, whose row j is w_j, (positions, n)."""
         return {"attention.place.weight": (positions, hidden)}
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
-        """w_j: (Tx, 2n) to (Tx, n), 0 behind the last place."""
+        """Return w_j, and 0 at positions without a w_j: (Tx, 2n) to (Tx, n)."""
         places = decoder["attention.place.weight"][: len(annotations)]
         keys = np.zeros((len(annotations), places.shape[1]))
         keys[: len(places)] = places
         return keys
 
     def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
-        """e_ij, (Tx,)."""
+        """Return e_ij, (Tx,), -inf at positions without a w_j."""
         energies = keys @ query
         energies[len(decoder["attention.place.weight"]) :] = -np.inf
         return energies
@@ -155,12 +160,15 @@ class LocationAwareScorer(AdditiveScorer):
     """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j + L f_ij), f_i = F * alpha_{i-1} (Chorowski et al. 2015)."""
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Those of the additive energy, F (r, width) and L (n', r), where r is 10 and the width 7."""
+        """Return the shapes of additive attention's weights, of F (10, 7), r filters of a width, and of L (n', r)."""
         own = {"attention.filters.weight": (10, 7), "attention.feature.weight": (units, 10)}
         return super().weight_shapes(hidden, units, positions) | own
 
     def features(self, decoder: Decoder, before: Array) -> Array:
-        """f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3, where weights outside the sentence are 0: (Tx, r)."""
+        """Return f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (Tx,) to (Tx, r).
+
+        alpha is 0 outside the sentence.
+        """
         filters = np.asarray(decoder["attention.filters.weight"], dtype=np.float64)
         found = np.zeros((len(before), len(filters)))
         for j in range(len(before)):
@@ -174,11 +182,11 @@ class FixedContext(Scorer):
     """No attention: the alignment is 1 at the last source piece, and a context is its annotation's forward half."""
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Return nothing: there are no weights."""
+        """Return an empty dictionary: there are no weights."""
         return {}
 
     def context_size(self, annotation: int) -> int:
-        """Return that of its forward half."""
+        """Return the length of the annotation's forward half."""
         return annotation // 2
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
@@ -205,18 +213,18 @@ class FixedContext(Scorer):
 
 
 class MissingFunctionError(AttnvizError):
-    """The energies of a kind of attention cannot be computed here: it has no NumPy class, or is not registered."""
+    """Energies cannot be computed: the kind of attention has no NumPy class, or is not registered."""
 
 
 class UnknownScorer(Scorer):
-    """A user's own kind without a NumPy class: whatever needs its energies raises MissingFunctionError."""
+    """A kind of attention without a NumPy class; every computation raises MissingFunctionError."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     @property
-    def missing(self) -> str:  # type: ignore[override]  # in the language of whoever asks
-        """Says that energies cannot be verified, and what would help."""
+    def missing(self) -> str:  # type: ignore[override]  # a property, since the language can change
+        """Message that energies cannot be verified, and how to supply the NumPy class."""
         return gettext(
             "Keys, query and energies are not verified: the attention “{name}” has no NumPy function. Name its class "
             "in the attribute “recomputation” of the scorer.",
@@ -248,15 +256,15 @@ class UnknownScorer(Scorer):
 
 
 def scorer_of(config: Mapping[str, Any]) -> Scorer:
-    """Return the scorer of a model, given its `config` as in a trace.
+    """Return the scorer of a model from its `config`, as a trace stores it.
 
-    It is an `UnknownScorer` for a user's own kind that is not registered, or has no NumPy class.
+    It is an `UnknownScorer` for a user's own kind that is not registered or has no NumPy class.
     """
     return _scorer(config["attention"], registered())
 
 
 @cache
-def _scorer(name: str, known: tuple[str, ...]) -> Scorer:  # noqa: ARG001  of the key: what is registered can change
+def _scorer(name: str, known: tuple[str, ...]) -> Scorer:  # noqa: ARG001  in the cache's key: registrations change
     try:
         place = kind_of(name).recomputation
         found = resolve(place)() if place else UnknownScorer(name)

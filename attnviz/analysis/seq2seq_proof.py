@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 
 class Seq2SeqProver(Verifier):
-    """Recomputes the steps of an imported translator; what serves every step, once."""
+    """Verifies the steps of one trace; the encoder's numbers are recomputed once for all steps."""
 
     def __init__(self, trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take the trace and the weights of its model (`load_weights`).
@@ -38,12 +38,12 @@ class Seq2SeqProver(Verifier):
         self.trace, self.weights = trace, again.exact(weights)
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
-        """Return all numbers of 0-based `step`, as shown and as recomputed.
+        """Return all numbers of 0-based `step`, as displayed and as recomputed.
 
         These are annotations, first state, keys, query, energies and their units, alignment with entropy and coverage,
-        context, gates, cell states and states of all layers, readout, probabilities and, where logits split, the logit
-        attributions of the chosen piece, the likeliest ones and `pieces`. `reading` has no effect: imports have no
-        posterior attention.
+        context, gates, cell states and states of all layers, readout, probabilities and, where logits are linear, the
+        logit attributions of the chosen piece, the likeliest ones and `pieces`. `reading` has no effect: imports have
+        no posterior attention.
         """
         trace, found = self.trace, self._steps[step]
         probabilities = softmax(found["logits"])

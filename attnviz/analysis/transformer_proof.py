@@ -24,7 +24,7 @@ _SINGLE = ("annotations", "readouts")
 
 
 class TransformerProver(Verifier):
-    """Recomputes the steps of a transformer."""
+    """Verifies the steps of one trace."""
 
     def __init__(self, trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take the trace and the weights of its model (`load_weights`).
@@ -35,11 +35,11 @@ class TransformerProver(Verifier):
         self.trace, self.weights = trace, weights
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
-        """Return all numbers of the source and of 0-based `step`, as shown and as recomputed.
+        """Return all numbers of the source and of 0-based `step`, as displayed and as recomputed.
 
-        These are queries, keys, values, scores and weights of every head, the stream after every block, readout and
-        probabilities. `pieces` and `reading` have no effect: there are no logit attributions and no posterior
-        attention.
+        These are queries, keys, values, scores and weights of every head, the residual stream after every block,
+        readout and probabilities. `pieces` and `reading` have no effect: there are no logit attributions and no
+        posterior attention.
         """
         return {
             name: (_of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))

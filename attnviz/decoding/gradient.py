@@ -145,7 +145,7 @@ def _back_through_decoder(
     of_state = of_wide @ decoder.recurrent.weight[:, asked:].t() if current else torch.zeros_like(after)
     of_contexts = after.new_zeros(len(target), len(target), decoder.attention.context_size)
     of_keys = memory.keys.new_zeros(len(target), *memory.keys.shape[1:])
-    of_weights = torch.zeros_like(alignment)  # by the next step, where its energies read the weights of this one
+    of_weights = torch.zeros_like(alignment)  # from the next step's energies, which may depend on this step's weights
     weights_before = torch.cat([torch.zeros_like(alignment[:1]), alignment[:-1]])
     for i in reversed(range(len(target))):
         of_inputs, of_recurrent = recurrence.back(i, of_state[i:])
@@ -181,10 +181,10 @@ def _look(
     interventions: Sequence[Intervention],
     i: int,
 ) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """Return a function of the gradients by alpha_i, (R, Tx), that goes back through one attention.
+    """Return the backward function of one step's attention, which maps gradients by alpha_i, (R, Tx).
 
-    It returns those by s_{i-1}, by its product W_a s_{i-1}, by the keys and by alpha_{i-1}, the `weights` (Tx,), in the
-    shapes (R, n), (R, n'), (R, Tx, n') and (R, Tx).
+    The results are the gradients by s_{i-1} (R, n), by `product`, W_a s_{i-1}, (R, n'), by the keys (R, Tx, n') and by
+    `weights`, alpha_{i-1}, (R, Tx).
     """
     change, scorer = energy_change(interventions, i), decoder.attention
 

@@ -40,7 +40,7 @@ class LengthScore:
     """Bits per character of the references under forced decoding; unlike BLEU, it has no floor for poor models."""
 
     def record(self) -> dict[str, str | int | float | None]:
-        """Return all fields as a flat row, for CSV and JSON."""
+        """Return all fields, rounded, as a flat row for CSV and JSON."""
         own, gap = self.spread, self.difference_spread
         return {
             "words": self.words,

@@ -97,14 +97,14 @@ def check_ending(path: Path) -> str:
 
 
 def uses_weights(trace: Any, picture: str) -> bool:
-    """Return whether weights make more of a record than it holds: a posterior, or a ledger."""
+    """Return whether weights add to the content: posterior attention, or the logit attributions of `picture`."""
     return trace.recurrent and (not trace.imported or picture in LEDGERS)
 
 
 def contents(
     trace: Any, ending: str, look: Look, weights: Weights | None = None, branches: Branches | None = None
 ) -> bytes:
-    """Return what a file of this `ending`, one of ENDINGS, holds of a record; raise AttnvizError as `save` does."""
+    """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError as `save` does."""
     if not uses_weights(trace, look.picture):
         weights = None
     _check(trace, ending, look, weights)
@@ -207,7 +207,7 @@ def csv(numbers: pd.DataFrame) -> bytes:
 
 
 def _check(trace: Any, ending: str, look: Look, weights: Weights | None) -> None:
-    """Raise AttnvizError unless there is what is asked for."""
+    """Raise AttnvizError unless the requested content exists."""
     steps = len(trace.target_pieces)
     if look.step is not None and not 0 <= look.step < steps:
         raise AttnvizError(f"There is no step {look.step + 1}: this translation has steps 1 to {steps}.")

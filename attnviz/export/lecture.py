@@ -124,7 +124,7 @@ class _Lecture:
         return lecture_words() | {"steps": steps, "faces": names, "footers": self._footers()}
 
     def _footers(self) -> dict[str, str]:
-        """Return what is said below all, for each face."""
+        """Return the footer for each face."""
         kind = told_of(self.trace)
         look: dict[str, Any] = {
             "root": self.root,

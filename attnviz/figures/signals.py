@@ -119,7 +119,7 @@ def _panel(found: Reach, attention: str, place: int, ink: Palette) -> list[Spec]
 
 
 def _layout(attentions: list[str], found: list[Reach], across: int, ink: Palette) -> Spec:
-    """Return the layout: axes, captions, and the lines' names beside their ends."""
+    """Return the layout: axes, captions and legend."""
     rows = -(-len(found) // across)
     inner = rows * (_PANEL + _CAPTION) + (rows - 1) * _BOTTOM
     lengths = np.concatenate([values.ravel() for one in found for values in (one.start, one.contexts)])

@@ -26,14 +26,16 @@ class ModelConfig:
     embedding_size: int = 256
     """m, the embedding size."""
     hidden_size: int = 512
-    """n: of the decoder, and of each encoder direction unless the kind of attention halves it."""
+    """n, the size of the decoder, and of each encoder direction except in *dot* attention (`encoder_size`)."""
     alignment_size: int = 512
     """n', the number of units of the additive energy."""
     maxout_size: int = 256
     """l, the maxout size."""
     attention: str = "additive"
-    """One of `attention_kinds.KINDS`, or a user's own, package.module:Class. With "none" every context is the last
-    forward annotation."""
+    """One of `attention_kinds.KINDS`, or a user's own kind, package.module:Class.
+
+    With "none", every context is the last forward annotation.
+    """
     readout_state: str = "previous"
     """State that the readout uses: "previous", s_{i-1}, as in the paper's appendix, or "current", s_i, as in Eq. 4."""
     dropout: float = 0.0
@@ -42,9 +44,9 @@ class ModelConfig:
     """Weight of the guided-attention loss in training; 0 without guidance, None where unknown."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError, saying which field is wrong, unless every field is in range.
+        """Raise ValueError, naming the field, unless every field is in range.
 
-        Raise AttnvizError for a kind of attention that is not registered.
+        Raise AttnvizError for a user's own kind of attention that is not registered.
         """
         bounds.check_model(dataclasses.asdict(self))
         check_known(self.attention)
@@ -58,7 +60,7 @@ class ModelConfig:
 
     @property
     def encoder_size(self) -> int:
-        """Units of each encoder direction; an annotation has twice as many."""
+        """Size of each encoder direction; an annotation has twice as many numbers."""
         return self.hidden_size // 2 if kind_of(self.attention).halves else self.hidden_size
 
     def to_dict(self) -> dict[str, Any]:

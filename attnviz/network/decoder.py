@@ -37,7 +37,7 @@ class Decoder(nn.Module):
         self.output = nn.Linear(config.maxout_size, config.vocabulary_size)
 
     def initial_state(self, annotations: Tensor) -> Tensor:
-        """s_0 = tanh(W_s backward h_1 + b_s): (B, Tx, 2n) to (B, n)."""
+        """Return s_0 = tanh(W_s backward h_1 + b_s): (B, Tx, 2n) to (B, n)."""
         return torch.tanh(self.initial(annotations[:, 0, self.config.encoder_size :]))
 
     def forward(self, annotations: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:

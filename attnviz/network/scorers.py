@@ -1,11 +1,12 @@
-"""The ways to align, behind one interface.
+"""The kinds of attention behind one interface.
 
-A scorer owns all that depends on the kind of attention: its weights, the mask, the size of a context, and how the
-decoder's recurrence runs over a whole target. It turns annotations into keys once per sentence, states into queries
-once per step, and a query with the keys into energies e_ij; the softmax over them is the same for all. A kind may also
-read the weights of the step before. `attention_kinds` lists the kinds. Additive energies
-are often written as one layer over the concatenation [s_{i-1}; h_j]: splitting that layer's matrix in two gives exactly
-W_a s_{i-1} + U_a h_j.
+A scorer owns everything that depends on the kind of attention: its weights, the mask, the size of a context, and how
+the decoder's recurrence runs over a whole target. It computes keys from annotations once per sentence, queries from
+states once per step, and energies e_ij from a query and the keys; all kinds share the softmax. Energies may also depend
+on features f_ij of the previous step's weights. `attention_kinds` lists the kinds.
+
+An annotation has 2n numbers, with *dot* attention n. Additive energies are often written as one layer over the
+concatenation [s_{i-1}; h_j]: splitting that layer's matrix in two gives exactly W_a s_{i-1} + U_a h_j.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ class Scorer(nn.Module):
     """Interface of every kind of attention."""
 
     attends = True
-    """Whether the energies are computed from query and keys, so that the decoder chooses where to look."""
+    """Whether energies are computed from query and keys."""
     reads_before = False
-    """Whether they also depend on the weights of the step before."""
+    """Whether energies also depend on alpha_{i-1}, the weights of the previous step."""
 
     def __init__(self, context_size: int) -> None:
         super().__init__()
@@ -74,18 +75,21 @@ class Scorer(nn.Module):
 
     @property
     def feature_weight(self) -> Tensor | None:
-        """L, (n', r), which adds features to keys, or None where there are no features."""
+        """Feature matrix L, (n', r), whose product with the features is added to the keys; None without features."""
         return None
 
     def features(self, before: Tensor) -> Tensor:
-        """Return f_ij, what an energy sees of the weights of the step `before`: (..., Tx) to (..., Tx, r).
+        """Return f_ij from alpha_{i-1}, `before`, which is 0 before the first step: (..., Tx) to (..., Tx, r).
 
-        They are 0 before the first step. It is called where `reads_before`.
+        Called only where `reads_before` is true.
         """
         raise NotImplementedError
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
-        """e_ij: (..., n') and (..., Tx, n'), with features (..., Tx, r) where `reads_before`, to (..., Tx)."""
+        """Return e_ij: queries (..., n') and keys (..., Tx, n') to (..., Tx).
+
+        `features` (..., Tx, r) matter only where `reads_before` is true.
+        """
         raise NotImplementedError
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
@@ -125,7 +129,7 @@ class Scorer(nn.Module):
 
 
 class FusedScorer(Scorer):
-    """A kind whose recurrence has a hand-written gradient: energies v . tanh(query + key), or query . key."""
+    """Energies v . tanh(query + key) or query . key, with a hand-written gradient of the recurrence."""
 
     def unroll(
         self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
@@ -176,19 +180,19 @@ class AdditiveScorer(FusedScorer):
         return products
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
-        """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
+        """Return e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
         return tanh_(queries.unsqueeze(-2) + keys) @ self.score
 
 
 class ProductScorer(FusedScorer):
-    """Energies that are the product of state and key, so that n' is n; a kind says what the keys are."""
+    """e_ij = s_{i-1} . key_j; n' is n. Subclasses define the keys."""
 
     def queries(self, states: Tensor, products: Tensor) -> Tensor:
-        """Return the states as they are, (..., n)."""
+        """Return the states unchanged, (..., n)."""
         return states
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
-        """e_ij: (..., n) and (..., Tx, n) to (..., Tx)."""
+        """Return e_ij: (..., n) and (..., Tx, n) to (..., Tx)."""
         return (keys @ queries.unsqueeze(-1)).squeeze(-1)
 
 
@@ -208,21 +212,22 @@ class GeneralScorer(ProductScorer):
 class DotScorer(ProductScorer):
     """e_ij = s_{i-1} . h_j (Luong, Pham & Manning 2015, *dot*).
 
-    There are no weights: each direction of the encoder has n / 2 units, so that an annotation is as long as a state.
+    It has no weights: each direction of the encoder has n / 2 units, so that an annotation has the length of a state.
     """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(2 * config.encoder_size)
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """Return the annotations as they are, (B, Tx, n)."""
+        """Return the annotations unchanged, (B, Tx, n)."""
         return annotations
 
 
 class LocationScorer(ProductScorer):
-    """e_ij = s_{i-1} . w_j, with a learned w_j for each place j (Luong, Pham & Manning 2015, *location*).
+    """e_ij = s_{i-1} . w_j, with a learned w_j for each position j (Luong, Pham & Manning 2015, *location*).
 
-    What stands there is not seen. There are `alignment_size` places; pieces behind the last get no attention.
+    Energies do not depend on the source words. There are `alignment_size` positions; pieces beyond them get no
+    attention.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -230,20 +235,20 @@ class LocationScorer(ProductScorer):
         self.place = nn.Linear(config.hidden_size, config.alignment_size, bias=False)
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """w_j: (B, Tx, 2n) to (B, Tx, n), 0 behind the last place."""
+        """Return w_j, and 0 at positions without a w_j: (B, Tx, 2n) to (B, Tx, n)."""
         *batch, size, _ = annotations.shape
         known = self.place.weight[:size]
         return pad(known, (0, 0, 0, size - len(known))).expand(*batch, -1, -1)
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
-        """Return (B, size): 0 at pieces that have a place and -inf elsewhere; `lengths` (B,)."""
+        """Return the mask, (B, size): 0 at pieces whose position has a w_j and -inf elsewhere; `lengths` (B,)."""
         return super().mask(lengths.clamp(max=len(self.place.weight)), size)
 
 
 class LocationAwareScorer(AdditiveScorer):
     """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j + L f_ij), f_i = F * alpha_{i-1} (Chorowski et al. 2015, without a bias).
 
-    The filters F slide over the weights of the step before.
+    F are r filters of width 7, convolved with the weights of the previous step.
     """
 
     reads_before = True
@@ -256,11 +261,11 @@ class LocationAwareScorer(AdditiveScorer):
 
     @property
     def feature_weight(self) -> Tensor:
-        """L, (n', r)."""
+        """Feature matrix L, (n', r)."""
         return self.feature.weight
 
     def features(self, before: Tensor) -> Tensor:
-        """f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (..., Tx) to (..., Tx, r)."""
+        """Return f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (..., Tx) to (..., Tx, r)."""
         size, padded = before.shape[-1], pad(before, (self.WIDTH // 2, self.WIDTH // 2))
         # Not Tensor.unfold, whose gradient vmap computes row by row.
         around = torch.stack([padded[..., place : place + size] for place in range(self.WIDTH)], -1)
@@ -268,7 +273,7 @@ class LocationAwareScorer(AdditiveScorer):
         return found
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
-        """e_ij: (..., n'), (..., Tx, n') and features (..., Tx, r) to (..., Tx)."""
+        """Return e_ij: (..., n'), (..., Tx, n') and features (..., Tx, r) to (..., Tx)."""
         return super().energies(queries, keys + self.feature(features))
 
     unroll = Scorer.unroll
@@ -319,7 +324,10 @@ class FixedContext(Scorer):
 
 
 def scorer_class(attention: str) -> Callable[[ModelConfig], Scorer]:
-    """Return the class of the kind that `ModelConfig.attention` names; raise AttnvizError where that cannot be had."""
+    """Return the torch class of the kind of attention `attention`, as in `ModelConfig.attention`.
+
+    Raise AttnvizError where it cannot be imported or is no Scorer.
+    """
     place = kind_of(attention).network
     found = resolve(place)
     if not isinstance(found, type) or not issubclass(found, Scorer):

@@ -66,9 +66,9 @@ class DecoderState(NamedTuple):
     state: Tensor
     """s_{i-1}, (S, k, n)."""
     products: Tensor
-    """U s + b of the gates, query W_a s, and U_o s + b of the readout, side by side: (S, k, 3n + n' + 2l)."""
+    """Concatenation of U s + b of the gates, W_a s, and U_o s + b of the readout, (S, k, 3n + n' + 2l)."""
     alignment: Tensor
-    """alpha_{i-1}, (S, k, Tx), 0 before the first step; (S, k, 0) unless the kind of attention reads it."""
+    """alpha_{i-1}, (S, k, Tx), 0 before the first step; (S, k, 0) for kinds of attention that do not depend on it."""
 
     def select(self, sentences: list[int], hypotheses: list[list[int]]) -> DecoderState:
         """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
@@ -81,9 +81,9 @@ class Step(NamedTuple):
     energies: Tensor
     """e_ij before interventions, (S, k, Tx); -inf where masked."""
     alignment: Tensor
-    """As used, after any intervention, (S, k, Tx)."""
+    """alpha_ij after interventions, (S, k, Tx)."""
     features: Tensor
-    """f_ij, (S, k, Tx, r); (S, k, 0) unless the kind of attention reads the weights before."""
+    """Features f_ij, (S, k, Tx, r); (S, k, 0) for kinds of attention without features."""
     query: Tensor
     """The query, (S, k, n')."""
     reset_gate: Tensor
@@ -122,7 +122,7 @@ class StepDecoder:
                 parts.insert(1, query)
                 biases.insert(1, query.new_zeros(self.query_size))
             self.recurrent = FixedProduct(torch.cat(parts), torch.cat(biases))
-            """(R, n) to (R, 3n + n' + 2l)."""
+            """Products of a state for gates, query and readout: (R, n) to (R, 3n + n' + 2l)."""
             self.output = OutputLayer(decoder.output)
         self.gates = 3 * n
 
@@ -157,7 +157,7 @@ class StepDecoder:
         return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
 
     def start(self, memory: Memory) -> DecoderState:
-        """Return s_0 of each sentence, one hypothesis each."""
+        """Return s_0, one hypothesis for each sentence."""
         state = self.decoder.initial_state(memory.annotations)[:, None]
         return self._with_products(state, memory.annotations.new_zeros(memory.mask.shape))
 

@@ -26,13 +26,13 @@ class Aligned(Saved):
     """
 
     translated: ClassVar[bool] = True
-    """Whether a network at hand computed it: then its words have probabilities, and its pieces ids."""
+    """Whether a network known to this program computed it; its words then have probabilities, its pieces ids."""
     recurrent: ClassVar[bool] = False
-    """Whether a recurrent decoder made it, with one attention over the source at each step."""
+    """Whether a recurrent decoder computed it, with one attention distribution over the source at each step."""
     imported: ClassVar[bool] = False
-    """Whether another program trained the network."""
+    """Whether the network was trained by another program."""
     has_heads: ClassVar[bool] = False
-    """Whether a step has many attentions, of which one head or a mean is on show."""
+    """Whether a step has several attention distributions, of which one head or a mean is displayed."""
 
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]

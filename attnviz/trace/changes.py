@@ -236,8 +236,8 @@ def _changed(
 ) -> tuple[AttentionIntervention, ...]:
     """Return the interventions on the attention after adding `change`.
 
-    A new row replaces earlier rows of its step, and a temperature replaces an earlier one of the same step. A
-    temperature of all steps goes first, so that replaced rows stay as they are.
+    A new row replaces every earlier intervention of its step, and a temperature replaces an earlier one of the same
+    step. A temperature of all steps goes first, so that replaced rows stay as they are.
     """
     match change:
         case SetTemperature(temperature=temperature, step=step):

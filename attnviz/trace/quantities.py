@@ -3,9 +3,9 @@
 Traces check their arrays by it, recomputation and verification compare by it, and the page, `help(Trace)` and
 `Trace.describe` read symbols and equations from it.
 
-Sizes: Tx source and Ty target pieces, `</s>` included; n hidden, n' alignment and l maxout size; m that of each
-direction of the encoder; r features of the weights before; c the length of a context, 2m, or m without attention; k
-candidates kept of each step; K pieces of the vocabulary.
+Sizes: Tx source and Ty target pieces, `</s>` included; n hidden, n' alignment and l maxout size; m the size of each
+encoder direction; r the number of features of location-aware attention; c the length of a context vector, 2m, or m
+without attention; k candidates stored of each step; K pieces of the vocabulary.
 """
 
 from __future__ import annotations
@@ -47,10 +47,17 @@ _TABLE = (
         r"f_{ij}",
         ("Ty", "Tx", "r"),
         r"f_{ij} = (F * \alpha_{i-1})_j",
-        "what the energies see of the weights of the step before",
+        "features of the weights of the step before, on which energies depend",
         may_be_absent=True,
     ),
-    Quantity("feature_weight", r"L", ("n'", "r"), r"L", "what adds features to keys", may_be_absent=True),
+    Quantity(
+        "feature_weight",
+        r"L",
+        ("n'", "r"),
+        r"L",
+        "weights of the features in the units of an energy",
+        may_be_absent=True,
+    ),
     Quantity(
         "energies",
         r"e_{ij}",

@@ -58,12 +58,12 @@ class Recurrent(Record):
 
     @property
     def asks_before(self) -> bool:
-        """Whether the query of a step is of the state before it, so that the state moves after the attention."""
+        """Whether the query of a step is computed from the state before it, s_{i-1}, rather than from s_i."""
         return True
 
     @property
     def linear(self) -> bool:
-        """Whether a logit splits exactly into parts."""
+        """Whether a logit is exactly the sum of contributions of state, context and previous word."""
         return True
 
     @property
@@ -72,11 +72,11 @@ class Recurrent(Record):
         return np.concatenate([self.initial_state[None], self.states[:-1]])
 
     def features_at(self, step: int) -> FloatArray:  # noqa: ARG002
-        """Return what the energies of 0-based `step` see of the weights of the step before, (Tx, r): here nothing."""
+        """Return the features f_ij of 0-based `step`, (Tx, r): here r is 0."""
         return np.zeros((len(self.source_pieces), 0), np.float32)
 
     def keys_at(self, step: int) -> FloatArray:  # noqa: ARG002
-        """Return the keys as the energies of 0-based `step` see them, (Tx, n')."""
+        """Return the keys that the energies of 0-based `step` are computed from, (Tx, n')."""
         return self.keys
 
     def heatmap(self, **choices: Any) -> Any:

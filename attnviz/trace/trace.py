@@ -16,11 +16,11 @@ from attnviz.trace.quantity import Quantity
 from attnviz.trace.recurrent import Recurrent
 
 _NONE = np.zeros(0, np.float32)
-"""What stands for an array that there was not yet."""
+"""Placeholder for an array that older files lack."""
 
 
 def _without_features(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a saved `record` from before energies could read the weights of the step before."""
+    """Return the `record` of an older file with empty features added."""
     shape = len(record["target_pieces"]), len(record["source_pieces"]), 0
     weight = np.zeros((record["keys"]["shape"][1], 0), np.float32)
     return record | {"features": np.zeros(shape, np.float32), "feature_weight": weight}
@@ -43,10 +43,9 @@ class Trace(Recurrent):
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
     features: FloatArray = field(default_factory=_NONE.copy)
-    """f_ij, what the energies see of the weights of the step before, (Ty, Tx, r); r is 0 unless its attention
-    reads them."""
+    """Features f_ij of the previous step's weights, (Ty, Tx, r); r is 0 except in location-aware attention."""
     feature_weight: FloatArray = field(default_factory=_NONE.copy)
-    """L, which adds features to keys, (n', r)."""
+    """Feature matrix L, (n', r), whose product with the features is added to the keys."""
     states: FloatArray
     """Decoder states s_i, (Ty, n)."""
     update_gates: FloatArray
@@ -68,15 +67,15 @@ class Trace(Recurrent):
 
     @property
     def previous_alignment(self) -> FloatArray:
-        """alpha_{i-1} of each step, 0 before the first, (Ty, Tx)."""
+        """Attention alpha_{i-1} of the step before each step, 0 before the first, (Ty, Tx)."""
         return np.concatenate([np.zeros_like(self.alignment[:1]), self.alignment[:-1]])
 
     def features_at(self, step: int) -> FloatArray:
-        """Return f_ij of 0-based `step`, (Tx, r), r = 0 unless its attention reads the weights of the step before."""
+        """Return the features f_ij of 0-based `step`, (Tx, r); r is 0 except in location-aware attention."""
         return self.features[step] if self.features.size else super().features_at(step)
 
     def keys_at(self, step: int) -> FloatArray:
-        """Return the keys as the energies of 0-based `step` see them, with its features, (Tx, n')."""
+        """Return the keys plus L f_ij, from which the energies of 0-based `step` are computed, (Tx, n')."""
         return self.keys + self.features[step] @ self.feature_weight.T if self.features.size else self.keys
 
     @property

@@ -106,7 +106,7 @@ def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
 
 
 def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
-    """Return the template of an energy that is asked by the state of this number."""
+    """Return the template of an energy; `state` is the index of the querying state."""
     told, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
     parts = {
         "state": coloured(colours.decoder, f"s_{{{state}}}"),

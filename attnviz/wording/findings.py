@@ -136,7 +136,7 @@ def _improbable(trace: Readable, finding: Finding) -> str:
 
 
 def nothing_found(trace: Any) -> str:
-    """Return what was checked where nothing was found, and what could not be."""
+    """Return what was checked where nothing was found, and what could not be checked."""
     if not trace.translated:
         return gettext(
             "The checks found nothing in these looks. They look at weights, not at meaning, and know no probabilities."

@@ -38,9 +38,9 @@ def lecture_footer(
 ) -> str:
     """Return how to read the figures of `trace`, by words or by pieces, and how it was made.
 
-    `whose` and `how` are what its architecture says of its attention and its making.
-    `root` tells that brightness is the square root of the weight, `margins` that sums and entropies stand beside the
-    heatmap, `ledgers` that there are logit ledgers, `faces` that the heatmap has several, of which `face` is on show.
+    `whose` and `how`: the architecture's clauses on which attention is displayed and how it was made. `root`:
+    brightness is the square root of the weight. `margins`: sums and entropies are displayed. `ledgers`: there are logit
+    attributions. `faces`: the heatmap has several faces, and `face` is displayed.
     """
     shade = gettext("the square root of the weight") if root else gettext("the weight")
     if not trace.attends:

@@ -16,12 +16,12 @@ from attnviz.wording.terms import NEW, OLD, Sign, Taken, signs, terms
 
 
 def has_machine(trace: Any) -> bool:
-    """Return whether this translator is the one that is drawn, whose decoder looks before its state moves."""
+    """Return whether the diagram fits this translator, whose decoder attends before its state changes."""
     return bool(trace.recurrent and trace.asks_before)
 
 
 def no_machine(trace: Aligned) -> str:
-    """Return why there is no drawing of a translator, and what tells of it instead."""
+    """Return why there is no diagram of a translator, and where its step is described."""
     if trace.imported:
         return gettext(
             "The machine that is drawn here looks before its state moves; this translator looks after it. What "

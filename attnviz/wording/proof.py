@@ -101,7 +101,7 @@ def what_is_proved() -> str:
 
 
 def badge_text(proof: Proof, step: int) -> str:
-    """Return what the badge of `step` says; it quotes nobody, so that it may be read as Markdown."""
+    """Return the badge of 0-based `step`; it contains no user input, so that it may be Markdown."""
     if proof.holds and proof.missing:
         return gettext(
             "{numbers} numbers of step {step} check out against NumPy in 64 bits, max |Δ| = {largest}. {missing}",

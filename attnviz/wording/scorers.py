@@ -1,6 +1,6 @@
-"""What is said of each kind of attention: its names, its energy as an equation, and how query and key meet.
+"""Texts about each kind of attention: its names, its energy as an equation, and how query and key are compared.
 
-`attention_kinds` names the function of each kind; `texts_of` calls it, in the language in use.
+`attention_kinds` names the function of each kind, which returns the texts in the current language.
 """
 
 from __future__ import annotations
@@ -17,30 +17,33 @@ from attnviz.wording.terms import Terms
 
 @dataclass(frozen=True)
 class ScorerTexts:
-    """The texts of one kind of attention."""
+    """Texts of one kind of attention."""
 
     name: str
     short_name: str
-    """In as few words as a legend has room for."""
+    """Short name, for a legend."""
     terms: Terms = field(default_factory=Terms)
-    """The symbols of query, key and energy."""
+    """Symbols of the weights of query, key and energy."""
     energy: tuple[str, ...] = ()
-    """The energy in LaTeX, line by line: {state} and {annotation} stand for the two vectors, {bias} for a bias of the
-    key, and ⟦places⟧ for this step's numbers."""
+    """The energy in LaTeX, by line.
+
+    {state} and {annotation} stand for the two vectors, {bias} for a bias of the key, and ⟦name⟧ for a number of this
+    step.
+    """
     note: str = ""
-    """Stands below the equation; says that the state is the one before the word, where that matters."""
+    """Note below the equation, where the query is the state before the step, s_{i-1}."""
     note_after: str = ""
-    """The same of a translator whose query is the state after the move."""
+    """Note below the equation, where the query is the state after the step, s_i."""
     fit: Callable[[int, int], str] = lambda _, __: ""
-    """Says in the tour how query and key are compared, given the numbers of an annotation and of an energy's units."""
+    """Sentence of the tour on how query and key are compared, from the lengths of an annotation and of a query."""
     units: str = ""
-    """HTML: says what the bars of the energy's units are; empty where it is not a sum of units."""
+    """Caption, in HTML, of the bars of an energy's units; empty where an energy is not a sum of units."""
     more: str = ""
-    """Follows the sentence of stage 1: what else an energy depends on, or that a key is not made from the word."""
+    """Further sentence of stage 1 on the energies' dependence on other inputs; empty for most kinds."""
 
 
 def texts_of(kind: str) -> ScorerTexts:
-    """Return the texts of a kind of attention; those of any kind for a user's own."""
+    """Return the texts of a kind of attention, general ones for a user's own kind."""
     if kind not in KINDS:
         return own(kind)
     found: ScorerTexts = resolve(KINDS[kind].texts)()
@@ -48,7 +51,7 @@ def texts_of(kind: str) -> ScorerTexts:
 
 
 def additive() -> ScorerTexts:
-    """Return the texts of e = v . tanh(W s + U h)."""
+    """Return the texts of additive attention, e = v . tanh(W s + U h)."""
     return ScorerTexts(
         gettext("Additive attention"),
         gettext("additive"),
@@ -82,7 +85,7 @@ def additive() -> ScorerTexts:
 
 
 def general() -> ScorerTexts:
-    """Return the texts of e = s . P h."""
+    """Return the texts of Luong's *general* attention, e = s . P h."""
     return ScorerTexts(
         gettext("Dot-product attention"),
         gettext("dot product"),
@@ -104,7 +107,7 @@ def general() -> ScorerTexts:
 
 
 def dot() -> ScorerTexts:
-    """Return the texts of e = s . h."""
+    """Return the texts of Luong's *dot* attention, e = s . h."""
     return ScorerTexts(
         gettext("Plain dot-product attention"),
         gettext("plain dot product"),
@@ -129,7 +132,7 @@ def dot() -> ScorerTexts:
 
 
 def location() -> ScorerTexts:
-    """Return the texts of e = s . w, with a w for each place."""
+    """Return the texts of Luong's *location* attention, e = s . w, with a w for each position."""
     return ScorerTexts(
         gettext("Location attention"),
         gettext("location"),
@@ -155,7 +158,7 @@ def location() -> ScorerTexts:
 
 
 def location_aware() -> ScorerTexts:
-    """Return the texts of e = v . tanh(W s + U h + L f), f = F * alpha."""
+    """Return the texts of location-aware attention, e = v . tanh(W s + U h + L f), f = F * alpha."""
     return replace(
         additive(),
         name=gettext("Location-aware attention"),
@@ -185,12 +188,12 @@ def location_aware() -> ScorerTexts:
 
 
 def none() -> ScorerTexts:
-    """Return the names of a model without attention: there is no energy to tell of."""
+    """Return the names of a model without attention, which has no energies."""
     return ScorerTexts(gettext("One fixed vector"), gettext("fixed vector"))
 
 
 def own(kind: str) -> ScorerTexts:
-    """Return the texts of a user's own kind, of which no more is known than its name, package.module:Class."""
+    """Return the texts of a user's own kind, package.module:Class, whose energies are unknown."""
     name = kind.rpartition(":")[2]
     return ScorerTexts(
         name,
@@ -204,7 +207,7 @@ def own(kind: str) -> ScorerTexts:
 
 
 def _product(key: str) -> tuple[str, ...]:
-    """Return the lines of an energy that is the product of the state and a `key`."""
+    """Return the lines of the energy state . `key`."""
     return rf"e_{{⟦i⟧,⟦j⟧}} &= {{state}}^\top {key}", r"&= ⟦query⟧", r"&\quad \cdot ⟦key⟧", r"&= ⟦energy⟧"
 
 
@@ -213,7 +216,7 @@ def _fits() -> str:
 
 
 def filled(lines: tuple[str, ...], texts: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return `lines` of LaTeX, whose braces are LaTeX's own, with each {name} of `texts` replaced."""
+    """Return `lines` of LaTeX with each {name} of `texts` replaced; other braces are LaTeX's."""
     found = []
     for line in lines:
         for name, text in texts.items():

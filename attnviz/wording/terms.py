@@ -55,8 +55,8 @@ _MOVED = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde 
 
 
 def terms(trace: Recurrent) -> Terms:
-    """Return what the equations of `trace` have."""
-    from attnviz.wording.scorers import texts_of  # which has terms itself
+    """Return the symbols in the equations of `trace`."""
+    from attnviz.wording.scorers import texts_of  # here, since it imports this module
 
     asked = texts_of(trace.config["attention"]).terms
     if trace.imported:

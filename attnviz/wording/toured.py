@@ -41,7 +41,7 @@ class Toured:
 
     @cached_property
     def opened(self) -> Any:
-        """The record with one look at a step: of a transformer, that of the head that is opened."""
+        """The trace with one attention distribution a step: for a transformer, that of the displayed head."""
         return open_head(self.record).trace if self.record.has_heads else self.record
 
     @cached_property

@@ -20,12 +20,12 @@ _MOST_NAMED = 3
 
 
 def attention_name(kind: str) -> str:
-    """Return what a model with this kind of attention is called on the page."""
+    """Return the name of a kind of attention."""
     return texts_of(kind).name
 
 
 def short_name(kind: str) -> str:
-    """Return the same in as few words as a legend has room for."""
+    """Return the short name of a kind of attention, for a legend."""
     return texts_of(kind).short_name
 
 

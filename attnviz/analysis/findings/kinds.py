@@ -40,11 +40,11 @@ class Read(Protocol):
 
     @property
     def translated(self) -> bool:
-        """Whether its words have probabilities."""
+        """Whether the probabilities of its words are known."""
 
     @property
     def imported(self) -> bool:
-        """Whether another program trained the model."""
+        """Whether the model was trained by another program."""
 
     @property
     def attends(self) -> bool:
