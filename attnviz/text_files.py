@@ -143,11 +143,12 @@ def check_share(
     if skip_malformed or len(skipped) <= MOST_MALFORMED * lines:
         return
     raise AttnvizError(
-        gettext(
+        ngettext(
+            "Of the {lines} lines of {path}, {count} is no source<TAB>target; line {number}: {reason}. {advice}",
             "Of the {lines} lines of {path}, {count} are no source<TAB>target; line {number}: {reason}. {advice}",
+            len(skipped),
             lines=lines,
             path=path,
-            count=len(skipped),
             number=skipped[0].number,
             reason=skipped[0].reason,
             advice=_advice(path, samples if 2 * len(skipped) > lines else ()),

@@ -15,6 +15,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from babel import Locale, UnknownLocaleError
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import write_po
 
@@ -157,10 +158,17 @@ def main(arguments: list[str] | None = None) -> int:
         print(write_pseudo(options.pseudo))
         return 0
     template, status = extract(), 0
-    if options.new:
+    if options.new is not None:
+        path = LOCALES / f"{options.new}.po"
+        if path.exists():
+            parser.error(f"{path.name} is there already")
         made = datetime.now(UTC)
-        new = Catalog(locale=options.new, fuzzy=False, creation_date=made, revision_date=made)
-        write(new, LOCALES / f"{options.new}.po")
+        try:
+            new = Catalog(locale=options.new, fuzzy=False, creation_date=made, revision_date=made)
+            Locale.parse(options.new)
+        except (UnknownLocaleError, ValueError) as error:
+            parser.error(f"--new: {error}")
+        write(new, path)
     for path in sorted(LOCALES.glob("*.po")):
         catalog = read_catalog(path)
         if not options.check:

@@ -115,6 +115,18 @@ def test_a_new_catalog_has_every_message_to_translate(tmp_path: Path, monkeypatc
     assert not any(form for message in catalog if message.id for form in forms(message))
 
 
+@pytest.mark.parametrize("code", ["fr", "zz", "../de", ""])
+def test_a_catalog_is_begun_once_and_for_a_language_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    monkeypatch.setattr("tests.catalogs.LOCALES", tmp_path)
+    (tmp_path / "fr.po").write_bytes((LOCALES / "fr.po").read_bytes())
+    with pytest.raises(SystemExit):
+        main([f"--new={code}"])
+    assert [path.name for path in tmp_path.iterdir()] == ["fr.po"]
+    assert (tmp_path / "fr.po").read_bytes() == (LOCALES / "fr.po").read_bytes()
+
+
 def test_french_sets_its_signs_apart_without_a_line_break() -> None:
     for message in read_catalog(LOCALES / "fr.po"):
         for french in forms(message) if message.id else ():

@@ -154,7 +154,8 @@ def _read(options: argparse.Namespace) -> tuple[Corpora, SkippedLines, Gold, Gol
             pairs[label] = found.pairs[: options.limit]
             if found.skipped:
                 skipped[label] = found.skipped
-                print(f"{path}: {len(found.skipped)} lines skipped", file=sys.stderr)
+                lines = "line" if len(found.skipped) == 1 else "lines"
+                print(f"{path}: {len(found.skipped)} {lines} skipped", file=sys.stderr)
     gold = _read_gold([path for path in options.files if _is_gold(path)], options.limit)
     return pairs, skipped, gold, _read_gold(options.threshold_from, None)
 

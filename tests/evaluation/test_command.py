@@ -38,7 +38,7 @@ def evaluate(capfd: pytest.CaptureFixture[str]):
     """Return a function that runs the command and gives what it printed; it must succeed."""
 
     def run(*arguments: object) -> str:
-        assert main(["evaluate", "--device", "cpu", *map(str, arguments)]) == 0
+        assert main(["evaluate", "--device", "cpu", "--skip-malformed", *map(str, arguments)]) == 0
         return capfd.readouterr().out
 
     return run
@@ -48,7 +48,8 @@ def test_a_model_against_its_own_translations(
     evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path, capfd, snapshot: SnapshotAssertion
 ) -> None:
     """Greedy, it has a BLEU and chrF of 100 by definition."""
-    assert main(["evaluate", str(own_pairs), "--model", str(model_folder), "--limit", "10", "--beam", "1,2"]) == 0
+    command = ["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder)]
+    assert main([*command, "--limit", "10", "--beam", "1,2"]) == 0
     out, errors = capfd.readouterr()
     said = [line for line in errors.splitlines() if line and not re.search(r"\dsentence \[", line)]  # on slow machines
     assert plain("\n".join(said), tmp_path) == snapshot
@@ -76,7 +77,7 @@ def test_everything_as_json(
             gold_links,
         )
     )
-    assert list(found) == ["models", "scores", "by_length", "alignment", "sentences"]
+    assert list(found) == ["models", "scores", "by_length", "alignment", "sentences", "skipped"]
     tiny, fixed = found["models"]
     assert (tiny["model"], fixed["model"]) == ("tiny", "fixed")
     assert tiny["parameters"] == sum(weight.numel() for weight in translator.network.parameters())
@@ -163,7 +164,7 @@ def test_the_csv_and_the_figure_by_length(evaluate, own_pairs: Path, model_folde
 
 def test_tuning(evaluate, own_pairs: Path, model_folder: Path, snapshot: SnapshotAssertion) -> None:
     found = json.loads(evaluate(own_pairs, "--model", model_folder, "--tune", "--limit", "3", "--json"))
-    assert list(found) == ["tuning"]
+    assert list(found) == ["tuning", "skipped"]
     assert len(found["tuning"]) == 6 * 8
     best = [trial for trial in found["tuning"] if trial["best"]]
     assert [trial["bleu"] for trial in best] == [max(trial["bleu"] for trial in found["tuning"])]
@@ -181,7 +182,7 @@ def test_sentences_need_no_file(evaluate, model_folder: Path) -> None:
 def test_a_sentence_that_is_too_long_is_named(own_pairs: Path, model_folder: Path, capfd) -> None:
     with own_pairs.open("a", encoding="utf-8") as file:
         file.write(f"{'word ' * 201}\tmot\n")
-    assert main(["evaluate", str(own_pairs), "--model", str(model_folder), "--device", "cpu"]) == 2
+    assert main(["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder), "--device", "cpu"]) == 2
     errors = capfd.readouterr().err.splitlines()
     assert errors[-1].startswith("attnviz: own/pairs.tsv, after 0 pairs: Sentence 13: ")
 

@@ -39,7 +39,7 @@ def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def begun(config: TrainingConfig) -> _Run:
     with team(config) as members:
-        return _Run(config, members)
+        return _Run(config, members, kill=False)
 
 
 def test_with_the_same_tokenizer_a_run_begins_where_the_model_is(files: Files, tmp_path: Path, model: Path) -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -85,6 +85,15 @@ def test_a_validation_is_cut_short_and_made_when_the_run_goes_on(
     assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Have SIGINT raise KeyboardInterrupt, also where a shell started the tests with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_request_is_the_callers_and_a_requested_stop_cuts_at_once() -> None:
     request = StopRequest()
     with request.listening(say=False):

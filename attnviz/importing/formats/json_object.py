@@ -284,12 +284,14 @@ def resembles(content: Content) -> str | None:
     found = objects(content)
     if found is None:
         return gettext("It is JSON, but no object.") if content.text.strip()[:1] in ("{", "[") else None
-    names = ", ".join(str(name)[:30] for name in list(found[0])[:8])
-    return gettext(
-        "It is JSON without attention; its names are {found}. An object needs source and target, lists of tokens, "
-        "and matrix, a row of weights for each target token; or links.",
-        found=names or "–",
+    needed = gettext(
+        "An object needs source and target, lists of tokens, and matrix, a row of weights for each target token; "
+        "or links."
     )
+    if not found[0]:
+        return gettext("It is an empty JSON object.") + f" {needed}"
+    names = ", ".join(str(name)[:30] for name in list(found[0])[:8])
+    return gettext("It is JSON without attention; its names are {found}.", found=names) + f" {needed}"
 
 
 FORMAT = Format("json", "JSON", detect, read, resembles, ("trace", "open"))
