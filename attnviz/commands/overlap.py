@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     rows = []
     for path, pairs, one in zip(options.tests, tests, found, strict=True):
         counts = (one.pairs, one.source, one.target, one.both, one.short)
-        rows.append([f"{path.parent.name}/{path.name}", *(f"{count:,}" for count in counts)])
+        rows.append([Path(path.parent.name, path.name).as_posix(), *(f"{count:,}" for count in counts)])
         if options.output and path.suffix != ".jsonl":
             _write(options.output / path.name, [pairs[place] for place in one.clean])
     print(markdown_table(columns, rows))
