@@ -19,7 +19,7 @@ PAD, UNK, BOS, EOS = 0, 1, 2, 3
 
 SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
 _UNKNOWN_SIGN = "\u2047"
-"""What decoding writes for `<unk>`."""
+"""Character that decoding writes for `<unk>`."""
 SPACE = "\u2581"
 """SentencePiece's visible space, which begins every piece that follows a space."""
 
@@ -305,7 +305,7 @@ def _apart(surface: str, start: int) -> bool:
 def typed_surfaces(pieces: Sequence[str], text: str) -> tuple[str, ...]:
     """Return the pieces of `text`, with the typed characters in place of each `<unk>`.
 
-    Where the pieces are not those of the text, as after a search that wrote `<unk>`, they are returned as they are.
+    Pieces of another text, such as those of a search that chose `<unk>`, are returned unchanged.
     """
     pieces = tuple(pieces)
     unknown = SPECIAL_PIECES[UNK]

@@ -15,8 +15,10 @@ _SYMBOL = re.compile(r"(\w\u0303?)(?:_\{([\w,]*)\}|_(\w))?")
 
 
 def symbols_of(templates: Iterable[Equation], step: int) -> set[str]:
-    """Return the symbols in the equations of 0-based `step`, each with its index behind it as the machine writes it: of
-    source pieces j, whichever it is."""
+    """Return the symbols in the equations of 0-based `step`, each with its index, as the diagram writes it.
+
+    Source pieces have the index j.
+    """
     found = set()
     for equation in templates:
         latex = equation.latex

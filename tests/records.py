@@ -37,8 +37,11 @@ def assert_same(one: Computation, other: Computation) -> None:
 
 
 def opened_without_torch(record: Computation, path: Path, told: str, room: str = "attnviz.trace") -> list[str]:
-    """Save a record to `path`, open it, by its class in `room`, in a process that has nothing to compute with, and
-    return the words that are printed there of `told`, Python expressions about `record`."""
+    """Return the words printed when a saved record is opened in a process without torch and other packages.
+
+    The record is saved to `path` and opened by its class, imported from the module `room`; `told` are Python
+    expressions about `record` to print.
+    """
     record.save(path)
     kind = type(record).__name__
     program = (

@@ -30,8 +30,10 @@ def instructions(kind: str) -> list[str]:
 
 
 def let_through(path: str) -> bool:
-    """Return whether `.dockerignore` lets a path of the repository into the image: the last line that matches it, or a
-    folder it is in, says so."""
+    """Return whether `.dockerignore` lets a path of the repository into the image.
+
+    The last line that matches the path, or a folder that contains it, decides.
+    """
     found, parts = True, path.split("/")
     places = ["/".join(parts[: k + 1]) for k in range(len(parts))]
     for line in (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines():

@@ -46,7 +46,7 @@ def trace(translator: Translator) -> Trace:
 
 @pytest.fixture(scope="module")
 def subject(trace: Trace, translator: Translator, model_folder: Path) -> Subject:
-    """A step that every picture there is can be drawn of: one after a change by hand."""
+    """Return a step for which every figure exists: one after an intervention."""
     changed = translator.translate(
         trace.source_text, target=trace.translation, interventions=[ExcludePosition(0, step=0)]
     )

@@ -57,7 +57,10 @@ class _Side(NamedTuple):
     grows: bool
     """Whether pairs at the end may be missing because they have no links."""
     counted: int | None = None
-    """What the file counts from, where its own tokens told that; None where the comparison tells."""
+    """Number of the first token in the file, 0 or 1, where its own tokens determine it.
+
+    None where it is the one with the lower error.
+    """
 
 
 def alignment_error(

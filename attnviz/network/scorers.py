@@ -235,7 +235,7 @@ class LocationScorer(ProductScorer):
         self.place = nn.Linear(config.hidden_size, config.alignment_size, bias=False)
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """Return w_j, and 0 at positions without a w_j: (B, Tx, 2n) to (B, Tx, n)."""
+        """Return w_j, and 0 at positions without a w_j: (..., Tx, 2n) to (..., Tx, n)."""
         *batch, size, _ = annotations.shape
         known = self.place.weight[:size]
         return pad(known, (0, 0, 0, size - len(known))).expand(*batch, -1, -1)

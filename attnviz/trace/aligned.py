@@ -81,7 +81,7 @@ class Aligned(Saved):
     def word_groups(self) -> tuple[Groups, Groups]:
         """Return the indices of the pieces of each word, for source and target.
 
-        A piece that the tokenizer does not know belongs to the word that was typed.
+        An `<unk>` belongs to the word whose typed characters it stands for, where they are known.
         """
         return word_groups(self.source_surfaces), word_groups(self.typed_target)
 

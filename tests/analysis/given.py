@@ -1,5 +1,4 @@
-"""Translations by networks of random weights, of every kind, for tests of what a step would have made of other
-looks."""
+"""Translations by random networks of every kind, for tests of alternative attention at a step."""
 
 from __future__ import annotations
 

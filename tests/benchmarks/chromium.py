@@ -24,8 +24,10 @@ def chromium_for(parser: argparse.ArgumentParser) -> str:
 
 @contextmanager
 def opened_page(chromium: str, models: Path, query: str, repository: Path = REPOSITORY) -> Iterator[Page]:
-    """Run the page of a checkout on the model folders in `models`; yield it at `query`, what follows the address, once
-    it is at rest."""
+    """Serve the page of a checkout with the model folders in `models`, and yield it once it has loaded.
+
+    `query` is the address's query string.
+    """
     with (
         tempfile.TemporaryDirectory() as folder,
         running_server(models.resolve(), Path(folder) / "page.log", repository=repository) as (address, _),

@@ -1,10 +1,9 @@
-"""How long the lab's questions take: the five answers and what is asked of all steps, the trials of one step, and the
-tree of the beam search.
+"""Benchmark of the lab: the five questions and all steps' answers, the trials of one step, and the beam search's tree.
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.lab_speed --model models/en-fr
 
-Each turn asks everything once and prints its line when it has it: wall seconds and, in brackets, seconds of the
-processor, which other work on the machine disturbs less. The first turn, with what is made once, is apart.
+Each round computes everything once and prints a line for each: wall seconds and, in brackets, seconds of processor
+time, which other load on the computer disturbs less. The first round, which fills the caches, is listed apart.
 """
 
 from __future__ import annotations

@@ -55,8 +55,11 @@ _OUR_SCRIPTS = r"""
 
 @dataclass(frozen=True)
 class Visit:
-    """What opening a page took: seconds from the start of what is measured, seconds of processor time until all was
-    drawn, kilobytes that were transferred, and our own JavaScript among them."""
+    """Measurements of opening a page.
+
+    Seconds from the start of the measurement, seconds of processor time until everything was drawn, kilobytes
+    transferred, and the kilobytes of our own JavaScript among them.
+    """
 
     heatmap: float
     pictures: float
@@ -91,8 +94,11 @@ def processor_time(process: int) -> float:
 
 
 def visit(context: BrowserContext, address: str, process: int, started: float | None = None) -> Visit:
-    """Open the page in a new tab; times are from `started`, seconds since 1970, or else from the beginning of the
-    visit; so is that of the server's `process`."""
+    """Open the page in a new tab and return its measurements.
+
+    Times count from `started`, seconds since 1970, or else from the beginning of the visit, as does the server's
+    processor time, that of `process`.
+    """
     page, served = context.new_page(), 0.0 if started else processor_time(process)
     page.add_init_script("performance.setResourceTimingBufferSize(2000)")
     transferred = {"websocket": 0.0, "http": 0.0}

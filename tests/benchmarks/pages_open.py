@@ -31,8 +31,10 @@ AIM = 2.5
 
 @dataclass(frozen=True)
 class Destination:
-    """A page, or a rung of the ladder: the name that is clicked, what can be pressed there, and the picture that is
-    seen first, by selectors; what comes after `>>>` is in a component that keeps its styles to itself."""
+    """A page, or a level of the page: the name to click, an element to press there, and the figure that appears first.
+
+    The elements are given by selectors; the part after `>>>` is inside a component with a shadow root.
+    """
 
     name: str
     pressed: str

@@ -65,8 +65,10 @@ def _begin(page: Page) -> None:
 
 
 def measure(page: Page, count: int, *names: str, keys: tuple[str, str] = ("ArrowRight", "ArrowLeft")) -> list[float]:
-    """Return milliseconds of `count` presses of two keys, ten to and ten fro from the first step, until the parts of
-    the page with these keys are painted."""
+    """Return the milliseconds that `count` key presses take until the named parts of the page are painted.
+
+    From the first step, the first key is pressed ten times, then the second ten times, and so on.
+    """
     _begin(page)
     times: list[float] = []
     for number in range(count):
@@ -98,8 +100,11 @@ _READ = """
 
 
 def measure_text(page: Page, count: int, selector: str) -> list[float]:
-    """Return milliseconds of `count` presses of an arrow, ten to and ten fro, until the texts of what `selector` names
-    have changed, without those steps of which they say the same."""
+    """Return the milliseconds that `count` presses of an arrow take until the texts at `selector` have changed.
+
+    The right arrow is pressed ten times, then the left one ten times, and so on. Steps whose texts are the same are
+    left out.
+    """
     _begin(page)
     times: list[float] = []
     for number in range(count):

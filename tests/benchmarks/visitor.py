@@ -1,5 +1,7 @@
-"""A visitor without a browser: he speaks Streamlit's own protocol, protobuf messages over a websocket, and so costs the
-machine little beside the server that he asks."""
+"""A visitor without a browser, which speaks Streamlit's protocol: protobuf messages over a websocket.
+
+It costs the computer little compared with the server under test.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,10 @@ class Visitor:
         return await self._run("open the page")
 
     async def translate(self, sentence: str, mark: str) -> float:
-        """Type a sentence and press the button; return the seconds until its translation was there, known by a word
-        `mark` that it alone has."""
+        """Type a sentence and press the button; return the seconds until its translation is displayed.
+
+        It is recognised by the word `mark`, which no other sentence has.
+        """
         typed = WidgetState(id=self._widgets["sentence"], string_value=sentence)
         self._states[typed.id] = typed
         took = await self._run("translate", WidgetState(id=self._widgets["translate"], trigger_value=True))
@@ -85,8 +89,7 @@ class Visitor:
         return took + await self._fetch("proof")
 
     async def read(self) -> float:
-        """Fetch what all pictures are drawn from, one after the other as a browser does while nothing is done; return
-        the seconds that took."""
+        """Fetch the data of all figures one after the other, as an idle browser does; return the seconds that took."""
         return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in self._places])
 
     async def upload(self, name: str, content: bytes) -> float:

@@ -74,8 +74,10 @@ def sentence(visitor: int, number: int) -> tuple[str, str]:
 
 
 async def stay(address: str, number: int, until: float, options: argparse.Namespace, turn: Turn) -> Visitor | None:
-    """Do all that visitor `number` does, but nothing after `until`; return him, still connected, or None where the
-    server failed him."""
+    """Simulate visitor `number` until the time `until`; return the visitor, still connected.
+
+    Return None where the server failed.
+    """
     await asyncio.sleep(options.within * number / options.visitors)
     try:
         visitor = await Visitor.arrive(address)

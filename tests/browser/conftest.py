@@ -109,8 +109,7 @@ def chromium(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> Ite
 
 @pytest.fixture(scope="module")
 def profile(chromium: Browser) -> Iterator[BrowserContext]:
-    """One browser's profile for the tests of a module: what does not change is cached there, as it is for a visitor who
-    is not here for the first time."""
+    """Yield a browser profile for the tests of a module, with a cache as a returning visitor has it."""
     context = chromium.new_context()
     context.set_default_timeout(PATIENCE)
     yield context
@@ -119,15 +118,16 @@ def profile(chromium: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
-    """Return a function that opens the page, or another at a `path`, at EXAMPLE where no sentence is named and with all
-    it can show where no depth is, and waits until it is `ready`, a selector; afterwards, no request left the machine,
-    no script failed, and nothing was tried that the page's policy forbids. Nothing that an earlier test kept in the
-    browser is there any more.
+    """Return a function that opens a page and waits until it is `ready`, a selector.
 
-    The window is wide and light unless the test is parametrized with a `View`, or says otherwise itself.
+    The page is the main page or the one at `path`, with EXAMPLE unless a sentence is named, and with everything
+    displayed unless a depth is. Afterwards it is asserted that no request left the computer, no script failed, and
+    nothing violated the page's content security policy. The browser's storage is empty at the beginning.
 
-    The page is asked for less motion, unless `motion` or the test is nightly: without a graphics card, drawing the
-    shimmer of charts that wait takes a third of the processor time of an opening (4.8 of 15 s).
+    The window is wide and light unless the test is parametrized with a `View`, or sets another itself.
+
+    The page is asked for reduced motion, except with `motion` and in nightly tests: without a graphics card, drawing
+    the shimmer of waiting charts takes a third of the processor time of opening the page (4.8 of 15 s).
     """
     view = getattr(request, "param", WIDE)
     moves = request.node.get_closest_marker("nightly") is not None

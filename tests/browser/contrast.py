@@ -23,10 +23,10 @@ _STAYS_FAINT = """async ([moreThan, within]) => {
 
 
 def faint(page: Page, *, more_than: int, within: str = "") -> list[str]:
-    """Return what does not stand out from what lies behind it, of more than that many stretches of text; only of those
-    boxes whose name holds `within`.
+    """Return the texts whose contrast with their background is too low; assert that it examined more than `more_than`.
 
-    What comes and what Streamlit is about to take away fades: only what stays so for five seconds is told.
+    Only texts whose description contains `within` are returned. Elements fade in and out as Streamlit adds and removes
+    them, so that a text counts only if it stays faint for five seconds.
     """
     looked: dict[str, Any] = page.evaluate(_STAYS_FAINT, [more_than, within])
     assert looked["count"] > more_than

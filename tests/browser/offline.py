@@ -1,5 +1,7 @@
-"""Looks at the page from inside a network namespace without a network: `unshare --net python -m tests.browser.offline
-FOLDER`."""
+"""Open the page inside a network namespace without a network.
+
+unshare --net python -m tests.browser.offline FOLDER
+"""
 
 from __future__ import annotations
 

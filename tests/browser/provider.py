@@ -1,5 +1,7 @@
-"""An OpenID Connect provider that lets in whoever asks, for the test of signing in: `python tests/browser/provider.py
-PORT`."""
+"""An OpenID Connect provider that accepts every user, for the test of signing in.
+
+python tests/browser/provider.py PORT
+"""
 
 from __future__ import annotations
 

@@ -47,8 +47,10 @@ def free_port() -> int:
 
 @contextmanager
 def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[str]:
-    """Run `streamlit run` on `script`, a path in the repository, with the model folders in `models`; yield its address
-    once it answers."""
+    """Run `streamlit run` on `script`, a path in the repository, and yield its address once it answers.
+
+    `models` contains the model folders.
+    """
     with running_server(models, log, script) as (address, _):
         yield address
 
@@ -57,8 +59,10 @@ def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[st
 def running_server(
     models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY, **settings: str
 ) -> Iterator[tuple[str, int]]:
-    """Run as `running_page` does the program of a checkout, with `settings` in its environment; yield its address and
-    its process id. `PORT` among them is the port, a free one otherwise."""
+    """Run the program of a checkout as `running_page` does, with `settings` in its environment.
+
+    Yield its address and its process id. The setting `PORT` is the port, by default a free one.
+    """
     port = int(settings.get("PORT", free_port()))
     root = f"http://127.0.0.1:{port}/{settings.get('STREAMLIT_SERVER_BASE_URL_PATH', '')}".rstrip("/")
     environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"} | settings

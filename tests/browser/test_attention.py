@@ -1,5 +1,4 @@
-"""Another program's attention on the page as a person uses it: given, asked about, stepped through, read in French, and
-left."""
+"""Attention of another program in Chromium: read from a file, queried, stepped through, in French, and closed."""
 
 from __future__ import annotations
 

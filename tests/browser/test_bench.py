@@ -1,5 +1,4 @@
-"""The what-if bench in Chromium: bars that are pulled by the mouse, a finger and the keyboard, and all else that can be
-tried on a step."""
+"""Interventions on a step in Chromium: bars dragged by mouse, by touch and by keyboard, and all other changes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Borrowed looks in Chromium: of another step, of the posterior, of links and of another model, by mouse and by
-keyboard."""
+"""Attention taken from another step, from the posterior, from links or from another model, in Chromium.
+
+It is taken by mouse and by keyboard.
+"""
 
 from __future__ import annotations
 

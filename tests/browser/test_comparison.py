@@ -1,5 +1,8 @@
-"""Two translations side by side in the lab, in Chromium: one player for both, a cursor in all panels, words dropped and
-swapped by mouse and by keyboard, on a wide screen and a telephone."""
+"""Two translations side by side in the lab, in Chromium.
+
+They share one player and a cursor in all panels; words are dropped and swapped by mouse and by keyboard, on a wide
+screen and on a telephone.
+"""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def columns(page: Page) -> Any:
 
 
 def expect_bayes(found: Any) -> None:
-    """The third column is the product of the first two, over its sum."""
+    """Assert that the third column is the product of the first two, divided by its sum."""
     prior, likelihood, posterior = found
     evidence = sum(p * y for p, y in zip(prior, likelihood, strict=True))
     for p, y, share in zip(prior, likelihood, posterior, strict=True):

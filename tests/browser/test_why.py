@@ -1,5 +1,4 @@
-"""The page *Why attention?* in Chromium: its translations move together, its pictures are drawn, and it leads to and
-fro."""
+"""The page *Why attention?* in Chromium: its translations step together, its figures are drawn, and its links work."""
 
 from __future__ import annotations
 

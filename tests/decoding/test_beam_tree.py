@@ -30,7 +30,10 @@ PENALTIES = st.sampled_from([0.0, 0.5, 1.0, 1.4])
 
 
 def _interventions(pieces: int, vocabulary: int) -> st.SearchStrategy[list[Intervention]]:
-    """Changes of the first steps, which every search reaches: no hypothesis ends before a word that is forced."""
+    """Return a strategy for changes of the first steps.
+
+    Every search reaches them, since no hypothesis ends before a forced word.
+    """
     steps = st.integers(0, 1)
     attention = st.one_of(
         st.builds(Temperature, st.sampled_from([0.2, 1.0, 3.0]), st.one_of(st.none(), steps)),

@@ -1,5 +1,8 @@
-"""Interventions on random networks of every size and kind: what must change nothing changes nothing, all weight on one
-piece makes its annotation the context, and what was changed is proved."""
+"""Interventions on random networks of every size and kind.
+
+A neutral intervention changes nothing; all weight on one piece makes its annotation the context; and every changed
+translation is verified.
+"""
 
 from __future__ import annotations
 

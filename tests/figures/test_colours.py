@@ -287,8 +287,11 @@ def test_frames_stand_out_on_every_cell_in_either_theme(frame: str) -> None:
 @pytest.mark.parametrize("sight", SIGHT)
 @pytest.mark.parametrize("ink", [LIGHT, DARK], ids=["light", "dark"])
 def test_colours_that_meet_in_a_picture_are_told_apart(ink: Palette, sight: str) -> None:
-    """Plus and minus in bars and strips; encoder, decoder and context in equations and labels; the sum of a waterfall
-    below its parts; attention beside the ledger."""
+    """Pairs of colours that appear in one figure.
+
+    Plus and minus in bars and strips; encoder, decoder and context in equations and labels; the sum of a waterfall
+    below its parts; attention beside the logit attributions.
+    """
     pairs = [
         (ink.plus, ink.minus),
         (ink.encoder, ink.decoder),

@@ -9,8 +9,11 @@ CHAT, ASSIS, NOIR = 10, 11, 12
 
 
 def small(length_penalty: float = 1.0) -> BeamTree:
-    """Return a search of width 2 that finished "le" with log p = -2 and "le chat noir" with -3: the longer has the
-    larger score, -3 / 4, the shorter the larger log p; "chat" fell at once, "un" a step later, "le assis" was open."""
+    """Return a search of width 2 that finished "le" with log p = -2 and "le chat noir" with -3.
+
+    The longer has the higher score, -3 / 4, the shorter the higher log p; "chat" was pruned at once, "un" a step later,
+    and "le assis" was unfinished.
+    """
 
     def node(parent: int | None, step: int, piece: str, total: float, rank: int, fate: str) -> BeamNode:
         ids = {"\u2581le": 8, "\u2581un": 9, "\u2581chat": CHAT, "\u2581assis": ASSIS, "\u2581noir": NOIR, "</s>": EOS}

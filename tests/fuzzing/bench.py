@@ -98,8 +98,10 @@ class Bench:
 
     @cached_property
     def _shown(self) -> dict[str, str]:
-        """Where the pages find what they show, as variables of the environment: models of every kind, the snapshots of
-        trainings, a run, and tables of corpora."""
+        """Return environment variables that tell the pages where their data are.
+
+        These are models of every kind, snapshots of trainings, a run, and tables of corpora.
+        """
         models, runs, tables = self.model.parent, self.folder / "runs", self.folder / "tables"
         for name, attention in ((FIXED, "none"), (DOT, "general"), (ADDITIVE, "additive")):
             save_model(models / name, self._network(attention), self._tokenizer)

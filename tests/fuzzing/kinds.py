@@ -138,8 +138,10 @@ KINDS: dict[str, tuple[Callable[[Bench, random.Random], None], int]] = {
 
 
 def refused(function: Callable[[Bench, random.Random], None], bench: Bench, chance: random.Random) -> bool:
-    """Return whether the input of one try was refused, in a sentence of at most 1,000 characters; raise what must not
-    be."""
+    """Return whether the input of one trial was refused.
+
+    Assert that the message has at most 1,000 characters; raise every exception that is not an AttnvizError.
+    """
     try:
         function(bench, chance)
     except AttnvizError as error:

@@ -22,12 +22,12 @@ def matrix(seed: int = 0) -> NDArray[np.float64]:
 
 
 def marian(weights: NDArray[np.float64], target: Sequence[str] = TARGET) -> str:
-    """A line of `marian-decoder --alignment soft`: C++ streams print six significant digits."""
+    """Return a line of `marian-decoder --alignment soft`: C++ streams print six significant digits."""
     return " ".join(target) + " ||| " + " ".join(",".join(f"{x:.6g}" for x in row) for row in weights)
 
 
 def logged(rows: Sequence[str], columns: Sequence[str], weights: NDArray[np.float64], *, starred: bool = False) -> str:
-    """A table of `-attn_debug`: ten characters for each name and number, source names cut to seven letters."""
+    """Return a table of `-attn_debug`: ten characters for each name and number, source names cut to seven letters."""
     lines = ["{:>10.10} ".format("") + "".join(f"{name:>10.7} " for name in columns)]
     for name, row in zip(rows, weights, strict=True):
         numbers = [f"{x:>10.7f} " for x in row]
@@ -38,14 +38,14 @@ def logged(rows: Sequence[str], columns: Sequence[str], weights: NDArray[np.floa
 
 
 def npz(**arrays: object) -> bytes:
-    """A .npz file."""
+    """Return the bytes of a .npz file."""
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
     return file.getvalue()
 
 
 def npy(array: NDArray[np.float64]) -> bytes:
-    """A .npy file."""
+    """Return the bytes of a .npy file."""
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()

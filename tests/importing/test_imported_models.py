@@ -1,5 +1,8 @@
-"""Imported checkpoints as models of this program: their own network's numbers, every one of them proved, and nothing
-that reading or writing them may leave half done."""
+"""Imported checkpoints as model folders of this program.
+
+They compute the numbers of their own network, all of which are verified, and interrupted reading or writing leaves
+nothing incomplete.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Kills commands at random moments, starts them again until they are done, and compares what they made with what a run
-that nobody killed makes: `python -m tests.killing --kinds train corpus import --times 50`.
+"""Kill commands at random moments, restart them until they finish, and compare their output with uninterrupted runs.
 
-Half of the kills fall anywhere, half a moment after a file of the output changed: in the midst of the next, mostly.
+    python -m tests.killing --kinds train corpus import --times 50
+
+Half of the kills happen at any time, half a moment after an output file changed, which is mostly during the writing of
+the next.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""The network as on a GPU: with fake tensors that claim to be on `cuda`, whatever mixes devices fails; and nothing is
-computed in float64, which MPS does not have."""
+"""The network as on a GPU, with fake tensors that claim to be on `cuda`.
+
+Any operation that mixes devices fails, and nothing may be computed in float64, which MPS does not support.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +64,11 @@ class KeepAll(TorchFunctionMode):
 
 
 def _let_cpu_builds_say_cuda() -> None:
-    """Give a torch that was built without CUDA the device guard that does nothing, as `FakeTensorMode` itself does
-    where torch was built with CUDA and there is no GPU: without any, it cannot even index a fake tensor."""
+    """Give a torch built without CUDA the no-op device guard.
+
+    `FakeTensorMode` itself does so where torch was built with CUDA and there is no GPU; without any guard, torch cannot
+    even index a fake tensor.
+    """
     if torch.version.cuda is not None:
         return
     (library,) = Path(torch.__file__).parent.glob("lib/libc10.*")

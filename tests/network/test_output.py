@@ -29,8 +29,10 @@ def layer_of(weight: Tensor, bias: Tensor) -> OutputLayer:
 
 
 def assert_likeliest(layer: OutputLayer, readouts: Tensor) -> None:
-    """In double precision, no allowed piece has a larger logit than the one found, but for what float32 rounds; be the
-    readouts many, so that they are sifted, or one."""
+    """Assert that no allowed piece has a larger logit in float64 than the one found, except for float32's rounding.
+
+    It must hold for many readouts, whose candidates are selected in a first pass, and for one.
+    """
     for first in (FIRST, FIRST + 1):
         together = layer.likeliest(readouts, first)
         for readout, found in zip(readouts, together, strict=True):

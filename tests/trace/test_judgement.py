@@ -1,5 +1,4 @@
-"""The record of a verdict: shapes and ranges, whole after a round trip, immutable, and clear about files that are not
-one."""
+"""The record of a verdict: shapes and ranges, exact round trips, immutability, and messages about damaged files."""
 
 from __future__ import annotations
 

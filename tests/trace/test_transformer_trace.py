@@ -1,5 +1,4 @@
-"""A transformer's record: shapes and ranges, whole after a round trip, immutable, and clear about files that are not
-one."""
+"""The trace of a transformer: shapes and ranges, exact round trips, immutability, and messages about damaged files."""
 
 from __future__ import annotations
 

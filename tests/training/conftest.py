@@ -20,7 +20,7 @@ def pairs() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="session")
 def files(pairs: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A training and a validation file."""
+    """Return the paths of a training and a validation file."""
     folder = tmp_path_factory.mktemp("text")
     train, validation = folder / "train.tsv", folder / "validation.tsv"
     train.write_text("".join(f"{a}\t{b}\n" for a, b in pairs[::2] + pairs[1::4]), encoding="utf-8")

@@ -21,8 +21,7 @@ FIRST = 4
 
 
 def made_up_corpus(pairs: int) -> tuple[Corpus, list[list[int]]]:
-    """Return sentences of an invented language pair that swaps the words two by two, and where each target word came
-    from."""
+    """Return sentences of an invented language pair that swaps words two by two, and the source of each target word."""
     random = np.random.default_rng(3)
     sources, targets, origins = [], [], []
     for _ in range(pairs):

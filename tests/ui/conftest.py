@@ -67,8 +67,10 @@ def _everything(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def lecture(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Any]]:
-    """Return a function that makes the page for a lecture which was offered last, as the server does, outside a run of
-    the page, and returns what it holds."""
+    """Return a function that makes the lecture page offered last, and returns its contents.
+
+    As on the server, it is made outside a run of the page.
+    """
     offered: list[Callable[[], bytes]] = []
     real = st.download_button
 

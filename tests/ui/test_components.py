@@ -94,8 +94,10 @@ def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
 
 
 def test_a_change_of_classes_has_little_styled_again() -> None:
-    """Where `[class*=…]` stands before what a rule is for, the browser styles all of that anew that is below an element
-    whose classes change, whichever they are: Streamlit changes those at the top of the page with every run."""
+    """The browser restyles everything below an element whose classes change where a rule begins with `[class*=…]`.
+
+    This holds for whichever classes change, and Streamlit changes those at the top of the page with every run.
+    """
     sheets = (COMPONENTS.parent / "page.css", *COMPONENTS.glob("*/*.css"))
     for sheet in sheets:
         rules = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.DOTALL)

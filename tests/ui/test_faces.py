@@ -1,5 +1,7 @@
-"""Before and after the word on the page: offered where the weights are, drawn as chosen, in the address and in both
-languages."""
+"""Attention before and after the word on the page, in both languages.
+
+It is offered where the weights are available, drawn as chosen, and stored in the address.
+"""
 
 from __future__ import annotations
 

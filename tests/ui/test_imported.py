@@ -1,5 +1,8 @@
-"""The page with an imported translator: its stages in the order of its own equations, its proof, its ledger where
-logits split, and what it says is not there."""
+"""The page with an imported translator.
+
+Its stages are in the order of its own equations, it is verified, it has logit attributions where logits split, and the
+page says what is not available.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The part that looks back from the word on the page: folded, opened by link or by hand, remembered, in both
-languages."""
+"""The section on posterior attention on the page: folded, opened by link or by hand, remembered, in both languages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What was tried by hand is made again, bit for bit, from a file and from an address: every kind of change, on random
-networks of every size and kind."""
+"""Interventions are reproduced exactly from a file and from an address.
+
+Every kind of change, on random networks of every size and kind.
+"""
 
 from __future__ import annotations
 

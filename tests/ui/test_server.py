@@ -1,5 +1,7 @@
-"""What the server does besides running the page: Plotly's program for the browser to keep, and a model that is there
-before the first visitor is."""
+"""What the server does besides running the page.
+
+Plotly's script is cached by the browser, and a model is loaded before the first visitor arrives.
+"""
 
 from __future__ import annotations
 
