@@ -72,7 +72,7 @@ def save_model(
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write contiguous CPU `tensors` as safetensors; raise OSError where that fails."""
+    """Write contiguous CPU `tensors`, of any shape, as safetensors; raise OSError where that fails."""
     try:
         # save_file would write to a temporary file with a random name, which a killed process leaves behind.
         path.write_bytes(save(tensors, metadata))

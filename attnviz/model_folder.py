@@ -176,7 +176,7 @@ def _architecture(path: Path, _: tuple[int, ...]) -> str:
 
 
 def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
-    """Raise AttnvizError, naming file and array, unless all `weights` are finite."""
+    """Raise AttnvizError, naming file and array, unless all `weights`, of any shape, are finite."""
     for name, values in weights.items():
         if not np.isfinite(values).all():
             raise AttnvizError(

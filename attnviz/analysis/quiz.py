@@ -56,11 +56,10 @@ def questions(
 ) -> tuple[Question, ...]:
     """Return up to `most` questions in the order of the translation.
 
-    `after` is the posterior attention by words, (target words, source words), where known; `told` are words whose
-    answers were given before. A word is suitable if the question makes sense and alpha is clear (see `telling`). Taking
-    each of KINDS in turn, the remaining word with the clearest attention is chosen, for variety. Words that need no
-    guess come after all others: those `told`, and those spelled like their source word. Repetitions of a word come
-    last.
+    `after` is the posterior attention by words, (Ty, Tx) in words, where known; `told` are words whose answers were
+    given before. A word is suitable if the question makes sense and alpha is clear (see `telling`). Taking each of
+    KINDS in turn, the remaining word with the clearest attention is chosen, for variety. Words that need no guess come
+    after all others: those `told`, and those spelled like their source word. Repetitions of a word come last.
     """
     words = record.words()
     looks, later = Looks(record, words.alignment), None if after is None else Looks(record, after)

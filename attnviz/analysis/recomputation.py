@@ -245,9 +245,9 @@ def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
 
 
 def deviation(values: NDArray[Any], expected: Array) -> float:
-    """Return the largest difference of two arrays of one shape, divided by the largest expected number.
+    """Return the largest difference of two arrays, of any shape, divided by the largest expected number.
 
-    Infinite where the shapes differ or the positions of infinities do.
+    Infinite where their shapes differ or the positions of infinities do.
     """
     if values.shape != expected.shape or not np.array_equal(np.isfinite(values), np.isfinite(expected)):
         return float("inf")

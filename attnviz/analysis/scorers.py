@@ -198,7 +198,7 @@ class FixedContext(Scorer):
         return state[:0]
 
     def activations(self, query: Array, keys: Array) -> Array:
-        """Raise ValueError: energies without attention have no units."""
+        """Raise ValueError for any shape: energies without attention have no units."""
         raise ValueError("a model without attention has no energies to take apart")
 
     def score_vector(self, decoder: Decoder, units: int) -> Array:
@@ -236,15 +236,15 @@ class UnknownScorer(Scorer):
         raise self._missing()
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
-        """Raise MissingFunctionError."""
+        """Raise MissingFunctionError for annotations of any shape."""
         raise self._missing()
 
     def query(self, decoder: Decoder, state: Array) -> Array:
-        """Raise MissingFunctionError."""
+        """Raise MissingFunctionError for a state of any shape."""
         raise self._missing()
 
     def activations(self, query: Array, keys: Array) -> Array:
-        """Raise MissingFunctionError."""
+        """Raise MissingFunctionError for queries and keys of any shape."""
         raise self._missing()
 
     def score_vector(self, decoder: Decoder, units: int) -> Array:

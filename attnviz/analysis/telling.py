@@ -123,9 +123,9 @@ def telling_word(record: Record) -> Telling:
 def turning_word(record: Record, after: Array) -> int:
     """Return the target word whose posterior attention differs most from its attention.
 
-    `after` is the posterior by words. Words that make sense before and after, with clear posterior attention, come
-    first; among them the largest total variation wins. Words of one piece that attend to such words and change by at
-    least `MOVED` are preferred, since the page then shows the same shares for words and pieces.
+    `after` is the posterior by words, (Ty, Tx) in words. Words that make sense before and after, with clear posterior
+    attention, come first; among them the largest total variation wins. Words of one piece that attend to such words and
+    change by at least `MOVED` are preferred, since the page then shows the same shares for words and pieces.
     """
     words, before = record.words(), record.words().alignment
     looks, later = Looks(record, before), Looks(record, after)

@@ -134,7 +134,10 @@ class FusedScorer(Scorer):
     def unroll(
         self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
     ) -> Unrolled:
-        """Run the decoder as `Scorer.unroll` does, with a hand-written gradient."""
+        """Run the decoder as `Scorer.unroll` does, on the same shapes, with a hand-written gradient.
+
+        `columns` are (3n, context size).
+        """
         mask = self.mask(lengths, annotations.shape[1]).to(initial.dtype)
         states, alignment = AttentiveGRUSequence.apply(
             inputs,

@@ -162,7 +162,7 @@ def _encode(value: Any) -> Any:
 
 
 def pack(array: NDArray[Any]) -> dict[str, Any]:
-    """Return an array as a JSON object: its type, its shape, and its compressed numbers in base64."""
+    """Return an array of any shape as a JSON object: its type, its shape, and its compressed numbers in base64."""
     packed = zlib.compress(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes(), 1)
     return {"dtype": array.dtype.name, "shape": array.shape, "zlib": base64.b64encode(packed).decode("ascii")}
 
