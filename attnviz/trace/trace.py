@@ -30,7 +30,10 @@ def _without_features(record: dict[str, Any]) -> dict[str, Any]:
 class Trace(Recurrent):
     """Everything computed while one sentence was translated by RNNsearch (Bahdanau, Cho & Bengio 2014).
 
-    n is the hidden size, n' the alignment size, l the maxout size. The config is a `ModelConfig`.
+    Tx and Ty count source and target pieces; n is the hidden size, m the size of each encoder direction, n' the
+    alignment size, l the maxout size, r the number of features, c the length of a context vector, 2m or without
+    attention m, k the number of candidates stored of each step and K the vocabulary's size. The config is a
+    `ModelConfig`.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format(
