@@ -69,9 +69,14 @@ class Equations(Extension):
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Add the extension for equations."""
+    """Add the extension for equations, and name headings in addresses as GitHub does."""
     config.markdown_extensions.append(Equations())  # type: ignore[arg-type]
+    config.mdx_configs.setdefault("toc", {})["slugify"] = _slug
     return config
+
+
+def _slug(heading: str, separator: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", separator)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

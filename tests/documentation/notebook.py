@@ -70,7 +70,8 @@ def _text(markdown: str) -> list[Any]:
 def run(notebook: Any, folder: Path) -> None:
     """Run all cells in `folder`; keep what they show and print, without progress on standard error."""
     write_small_model(prepare(folder) / "my-model")
-    client = NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
+    place = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, timeout=600, kernel_name="python3", coalesce_streams=True, resources=place)
     client.execute(env=environment())
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
