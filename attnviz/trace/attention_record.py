@@ -63,7 +63,8 @@ RECORDED = (
 class Attention(Aligned):
     """Attention computed by another program: two sentences in pieces, the matrix, and optional energies and states.
 
-    `attnviz.attention` makes one from tokens and a matrix.
+    Tx and Ty count source and target pieces; n is the length of a state. `attnviz.attention` makes one from tokens and
+    a matrix.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format("attnviz-attention", 1)

@@ -19,8 +19,8 @@ from attnviz.trace.quantity import Quantity
 class Judgement(Computation):
     """Everything computed while one sentence pair was judged by decomposable attention (Parikh et al. 2016).
 
-    Tx and Ty count pieces, `</s>` included. The model ignores word order: only the order of the rows depends on it. The
-    config is a `DecomposableConfig`.
+    Tx and Ty count source and target pieces, `</s>` included; m is the size of embeddings, d of every later layer. The
+    model ignores word order: only the order of the rows depends on it. The config is a `DecomposableConfig`.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format("attnviz-judgement", 1)

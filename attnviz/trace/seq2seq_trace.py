@@ -35,8 +35,10 @@ _CHOICES = {
 class Seq2SeqTrace(Recurrent):
     """Everything computed while one sentence was translated by an imported network (`network.seq2seq`).
 
-    L is the number of decoder layers. The config is a `Seq2SeqConfig`; its family decides whether the query is of
-    s_{i-1} or of s_i.
+    Tx and Ty count source and target pieces; L is the number of decoder layers, n their size, m the size of each
+    encoder direction, n' the alignment size, v the length of v_a, r the readouts' size, g the number of gates of a
+    cell, its candidate included, M the number of cell states, L or 0, and k the number of candidates stored of each
+    step. The config is a `Seq2SeqConfig`; its family decides whether the query is of s_{i-1} or of s_i.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format(

@@ -26,8 +26,9 @@ _ALL = Heads()
 class TransformerTrace(Record):
     """Everything computed while one sentence was translated by a transformer (Vaswani et al. 2017).
 
-    L layers of encoder and decoder, H heads of every attention, d units of the residual stream. Layers and heads count
-    from 0. The config is a `TransformerConfig`.
+    Tx and Ty count source and target pieces; L is the number of layers of encoder and of decoder, H the number of heads
+    of every attention, d the size of the residual stream, k the number of candidates stored of each step and K the
+    vocabulary's size. Layers and heads count from 0. The config is a `TransformerConfig`.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format(
