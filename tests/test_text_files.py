@@ -34,8 +34,9 @@ def read(folder: Path, content: bytes, name: str = "pairs.tsv", *, skip_malforme
         ("a.tsv", TEXT.replace("\n", "\r\n").encode()),
         ("a.tsv", TEXT.encode().rstrip()),
         ("a.tsv.xz", lzma.compress(TEXT.encode())),
-        ("a.tsv.gz", gzip.compress(TEXT.encode())),
+        ("a.tsv.gz", gzip.compress(TEXT.encode(), mtime=0)),
     ],
+    ids=["plain", "with a mark", "lines of Windows", "no last line end", "xz", "gzip"],
 )
 def test_the_forms_of_utf_8(tmp_path: Path, name: str, content: bytes) -> None:
     found = read(tmp_path, content, name)
@@ -67,7 +68,7 @@ def test_another_encoding_is_named_with_its_line(tmp_path: Path, content: bytes,
     "content",
     [
         b"A dog.\tUn \0 chien.\n",
-        gzip.compress(TEXT.encode()),
+        gzip.compress(TEXT.encode(), mtime=0),
         b"PK\x03\x04 and so on",
         b"a\tb\tc\n" * 10,
         b"a b ||| c d\n" * 10,
