@@ -100,7 +100,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return f"]({posixpath.relpath(uris[target], here or '.')}{anchor})"
         if target.is_relative_to(REPOSITORY) and target.exists():
             kind = "tree" if target.is_dir() else "blob"
-            return f"]({config.repo_url}/{kind}/main/{target.relative_to(REPOSITORY).as_posix()}{anchor})"
+            return f"]({config.extra['repository']}/{kind}/main/{target.relative_to(REPOSITORY).as_posix()}{anchor})"
         return link[0]
 
     return re.sub(r"\]\((?![a-z]+:)([^)#\s]+)(#[^)\s]*)?\)", rewritten, markdown)

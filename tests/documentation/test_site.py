@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import subprocess
 import sys
 import threading
@@ -15,6 +16,8 @@ from tests.documentation.links import broken_links, failure, web_links
 from tests.documentation.pages import DOCUMENTATION
 
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", DOCUMENTATION / "mkdocs.yml"]
+
+LOADED = re.compile(r'<(?:script|img|iframe)[^>]*\ssrc="([^"]+)"')
 
 
 @pytest.mark.nightly
@@ -31,6 +34,8 @@ def test_the_documentation_builds_without_a_warning_and_its_links_lead_somewhere
     assert "https://arxiv.org/abs/1409.0473" in web_links(tmp_path)
     reference = (tmp_path / "reference.html").read_text(encoding="utf-8")
     assert 'id="attnviz.Translator.translate"' in reference
+    loaded = {link for page in tmp_path.rglob("*.html") for link in LOADED.findall(page.read_text(encoding="utf-8"))}
+    assert [link for link in loaded if "//" in link] == [], "nothing is loaded from other machines"
     assert "<math" in (tmp_path / "how-it-works.html").read_text(encoding="utf-8")
 
 
