@@ -188,6 +188,7 @@ def test_one_piece_gets_all_of_the_weight() -> None:
     alone = dataclasses.replace(
         base,
         source_pieces=base.source_pieces[:1],
+        source_surfaces=base.source_surfaces[:1],
         energies=base.energies[:, :1],
         alignment=np.ones_like(base.alignment[:, :1]),
         annotations=base.annotations[:1],

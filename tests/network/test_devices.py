@@ -140,7 +140,8 @@ def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.Mo
     batch = Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
     with KeepAll():
         Objective(network, 0.1)(batch)
-    assert len(ran) == 3
+    by_hand = network.config.attention != "location-aware"  # of the weights before: torch finds its gradient
+    assert len(ran) == 2 + by_hand
     for function, context, result in ran:
         results = result if isinstance(result, tuple) else (result,)
         gradients = function.backward(context, *(torch.ones_like(one) for one in results))

@@ -160,7 +160,7 @@ def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
     def broken(*arguments: object) -> None:
         raise ValueError("a defect of the program")
 
-    monkeypatch.setattr("attnviz.analysis.proof.decode_step", broken)
+    monkeypatch.setattr("attnviz.analysis.proof.decode_weighed", broken)
     monkeypatch.setattr("attnviz.ui.records._MADE", Kept(1, size=len))  # what other tests proved is not there
     app = page()
     with pytest.raises(ValueError, match="a defect"):
