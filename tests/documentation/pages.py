@@ -93,21 +93,17 @@ def write_small_model(folder: Path) -> None:
     import torch
     import transformers
 
-    texts = [line for name in ("sentences.txt", "pairs.tsv") for line in (EXAMPLES / name).open(encoding="utf-8")]
-    unigram = tokenizers.Tokenizer(tokenizers.models.Unigram())
-    unigram.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
-    special = ["<pad>", "</s>", "<unk>"]
-    trainer = tokenizers.trainers.UnigramTrainer(
-        vocab_size=500, special_tokens=special, unk_token="<unk>", show_progress=False
-    )
-    unigram.train_from_iterator(texts, trainer)
-    unigram.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
+    pieces = ["<pad>", "</s>", "<unk>", "▁The", "▁green", "▁house", "▁La", "▁maison", "▁verte", "."]
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({piece: i for i, piece in enumerate(pieces)}, "<unk>"))
+    splits = [tokenizers.pre_tokenizers.Metaspace(), tokenizers.pre_tokenizers.Punctuation()]
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(splits)
+    words.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
     transformers.PreTrainedTokenizerFast(
-        tokenizer_object=unigram, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     ).save_pretrained(folder)
     torch.manual_seed(1)
     config = transformers.T5Config(
-        vocab_size=500, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0
+        vocab_size=len(pieces), d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0
     )
     transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
 
