@@ -26,7 +26,7 @@ def heading(page: Page) -> str:
 def expect_step(page: Page, step: int) -> None:
     """Wait until the browser and the server both show `step`."""
     expect(page.locator(".st-key-facts h2")).to_have_text(re.compile(rf"^Step {step} of \d+$"))
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step - 1))
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(step - 1))
     expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step - 1))
 
 
