@@ -36,7 +36,7 @@ def test_the_formula_is_what_is_multiplied(
     kind: str, n: int, units: int, source: int, target: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scorer = scorer_of({"attention": kind})
-    decoder = {name: numbers(*shape) for name, shape in scorer.weight_shapes(n, units).items()}
+    decoder = {name: numbers(*shape) for name, shape in scorer.weight_shapes(n, units, source).items()}
     monkeypatch.setattr(np, "asarray", lambda values, **_: values)  # v_a stays what it is
     Counted.multiplied = Counted.squashed = 0
     keys = scorer.keys(decoder, numbers(source, 2 * n))  # type: ignore[arg-type]

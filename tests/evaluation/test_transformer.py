@@ -46,7 +46,21 @@ def test_beside_a_recurrent_translator(
     own_pairs: Path, gold_links: Path, model_folder: Path, transformer: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     models = ["--model", str(model_folder), "--model", str(transformer), "--device", "cpu"]
-    assert main(["evaluate", str(own_pairs), str(gold_links), *models, "--json", "--by-length", "--beam", "1,2"]) == 0
+    assert (
+        main(
+            [
+                "evaluate",
+                *map(str, (own_pairs, gold_links)),
+                *models,
+                "--skip-malformed",
+                "--json",
+                "--by-length",
+                "--beam",
+                "1,2",
+            ]
+        )
+        == 0
+    )
     found = json.loads(capfd.readouterr().out)
     assert [record["model"] for record in found["scores"]] == ["tiny", "a-transformer"]
     assert found["models"][1]["heads"] == 4
@@ -70,7 +84,7 @@ def test_its_sizes_and_its_attention_are_told(
     snapshot: SnapshotAssertion,
 ) -> None:
     arguments = [str(own_pairs), str(gold_links), "--model", str(transformer), "--device", "cpu", "--beam", "1"]
-    assert main(["evaluate", *arguments]) == 0
+    assert main(["evaluate", "--skip-malformed", *arguments]) == 0
     out = capfd.readouterr().out
     assert re.findall(r"d = .*? heads|its cross-attention.*? layers", out) == snapshot
 

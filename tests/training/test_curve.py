@@ -67,9 +67,8 @@ def test_the_time_left_counts_updates_and_validations(
 ) -> None:
     config = tiny(files, tmp_path, updates=1000, validate_every=300)
     pace = Pace()
-    for _ in range(5):
-        pace.add(100.0)  # what the first updates take is no measure
-    for _ in range(45):
+    pace.add(100.0)  # what the first update takes is no measure
+    for _ in range(49):
         pace.add(2.0)
     assert pace.left(config, 100) == snapshot(name="validations of unknown length")
     pace.validation = 600.0

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from attnviz.wording.kinds import told
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Attention, attention, export, figures, read_attention
 from attnviz.analysis.findings import findings_of
 from attnviz.analysis.findings.summary import summarise
+from attnviz.architectures import told
 from attnviz.export.html_table import heatmap_html
 from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
 from attnviz.text import isolated, without_isolates
