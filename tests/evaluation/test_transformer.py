@@ -46,21 +46,8 @@ def test_beside_a_recurrent_translator(
     own_pairs: Path, gold_links: Path, model_folder: Path, transformer: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     models = ["--model", str(model_folder), "--model", str(transformer), "--device", "cpu"]
-    assert (
-        main(
-            [
-                "evaluate",
-                *map(str, (own_pairs, gold_links)),
-                *models,
-                "--skip-malformed",
-                "--json",
-                "--by-length",
-                "--beam",
-                "1,2",
-            ]
-        )
-        == 0
-    )
+    options = ["--skip-malformed", "--json", "--by-length", "--beam", "1,2"]
+    assert main(["evaluate", str(own_pairs), str(gold_links), *models, *options]) == 0
     found = json.loads(capfd.readouterr().out)
     assert [record["model"] for record in found["scores"]] == ["tiny", "a-transformer"]
     assert found["models"][1]["heads"] == 4
