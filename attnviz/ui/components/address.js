@@ -55,6 +55,7 @@ function wanted() {
 export function writeAddress() {
   clearTimeout(timer);
   timer = undefined;
+  document.documentElement.toggleAttribute("data-unwritten", false);
   if (entry === null || following) return;
   const address = wanted(), before = entryOnShow();
   const name = [entry, ...places.values()].join(" ").trim();
@@ -81,8 +82,9 @@ const identities = new Map();
  */
 export const identify = (owner, id, identity) => identities.set(owner, [id, identity]);
 
-/** Writes the address as soon as the browser allows. */
+/** Writes the address as soon as the browser allows; until then the page bears `data-unwritten`. */
 function later() {
+  document.documentElement.toggleAttribute("data-unwritten", true);
   timer ??= setTimeout(writeAddress, Math.max(0, written + PAUSE - performance.now()));
 }
 
@@ -149,6 +151,7 @@ addEventListener("popstate", (event) => {
   if (timer !== undefined && entry !== null && !following) unwritten.set(onShow, wanted());
   clearTimeout(timer);
   timer = undefined;
+  document.documentElement.toggleAttribute("data-unwritten", false);
   const now = entryOnShow(), late = now && unwritten.get(now.attnvizEntry);
   if (now && late) {
     unwritten.delete(now.attnvizEntry);
