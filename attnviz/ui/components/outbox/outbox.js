@@ -30,7 +30,8 @@ export function ask(name, value) {
   for (const prepare of before) prepare();
   seq += 1;
   waiting.push({ seq, name, value });
-  send();
+  // Streamlit (1.67) sends what changes within one tick in one message, which runs the fragment of the first widget alone.
+  setTimeout(send, 0);
   return seq;
 }
 

@@ -17,7 +17,7 @@ export default function ({ data: { path, title, here }, parentElement }) {
     const { activeElement } = document;
     // Streamlit takes over what was typed once its box is left.
     if (activeElement instanceof HTMLElement && activeElement.matches("textarea, input")) activeElement.blur();
-    setTimeout(() => ask("page", path), 0);
+    ask("page", path);
   };
   return undefined;
 }
