@@ -31,13 +31,12 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "guard",
+    "carried guard unheard whole_callbacks",
     "language glossary modules passage pictures turns admission sign_in shelf",
-    "resources",
+    "file_box resources",
     "by_length page_state records",
-    "components payloads",
-    "requests",
-    "file_box style",
+    "components",
+    "style",
     "chrome step",
     "toolbar",
     "corpus lab learns transformer why",

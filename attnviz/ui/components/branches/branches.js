@@ -3,9 +3,10 @@
 // markup.
 
 import { fill, find, findAll, letGo, speak, states, write } from "../shared.js";
-import { listenIn, tryIn, viewOf } from "../view.js";
+import { tryIn, viewOf } from "../view.js";
 
 const EDGE = 4; // pixels around a card in sight
+const PATIENT = 15000; // milliseconds after which the server is asked again, whether it has answered or not
 
 /**
  * @param {HTMLElement} root
@@ -13,8 +14,8 @@ const EDGE = 4; // pixels around a card in sight
  * @param {WhatIf} wish
  */
 function ask(root, state, wish) {
-  if (state.asked) return;
-  state.asked = true;
+  if (state.asked !== undefined && performance.now() - state.asked < PATIENT) return;
+  state.asked = performance.now();
   find(root, "ol").setAttribute("aria-busy", "true");
   tryIn(root, wish);
 }
@@ -123,43 +124,16 @@ function drawCards(root, state) {
   requestAnimationFrame(() => keepInSight(list, buttons[onShow])); // once they have their places
 }
 
-/**
- * The server has done what it was asked for.
- * @param {HTMLElement} root
- * @param {BranchesState} state
- */
-function answered(root, state) {
-  state.asked = false;
-  find(root, "ol").removeAttribute("aria-busy");
-}
-
-/**
- * @param {HTMLElement} root
- * @param {BranchesRecord} data
- * @returns {BranchesState}
- */
-function start(root, data) {
-  const end = listenIn(root, "answered", () => answered(root, state));
-  /** @type {BranchesState} */
-  const state = {
-    data,
-    stop: () => {
-      end();
-      states.delete(root);
-    },
-  };
-  states.set(root, state);
-  return state;
-}
-
 /** @param {Mounted<BranchesRecord>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".branches");
   speak(data.language);
   /** @type {BranchesState} */
-  const state = states.get(root) ?? start(root, data);
+  const state = states.get(root) ?? { data, stop: () => states.delete(root) };
+  states.set(root, state);
   state.data = data;
-  answered(root, state);
+  state.asked = undefined;
+  find(root, "ol").removeAttribute("aria-busy");
   const text = JSON.stringify(data);
   if (text !== state.drawn) {
     state.drawn = text;

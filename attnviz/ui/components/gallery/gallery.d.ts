@@ -5,8 +5,6 @@ interface GalleryRecord {
   groups: GalleryGroup[];
   /** The code of the one that is on show; empty where none is chosen from. */
   chosen: string;
-  /** The name of the request for another one. */
-  request: string;
 }
 
 interface GalleryGroup {
@@ -33,6 +31,6 @@ interface GalleryCell {
 }
 
 interface GalleryState {
-  request: string;
+  tell(name: string, value: unknown): void;
   record: string;
 }

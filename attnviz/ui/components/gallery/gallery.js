@@ -1,7 +1,6 @@
 // Small heatmaps in groups, each a canvas with a pixel for each of its numbers. Where one can be chosen they are one group
 // of radio buttons: Tab comes to the chosen one, the arrows go from one to the next.
 
-import { ask } from "../outbox/outbox.js";
 import { NARROW } from "../records.js";
 import { calm, find, findAll, letGo, speak, states } from "../shared.js";
 
@@ -87,7 +86,7 @@ function mark(root, chosen) {
 function choose(root, state, node) {
   const { code } = node.dataset;
   mark(root, code ?? "");
-  ask(state.request, code);
+  state.tell("chosen", code);
 }
 
 /** Leads to what is opened of the chosen one, which may stand below the window. */
@@ -153,13 +152,13 @@ function build(root, state, { groups, chosen }) {
 }
 
 /** @param {Mounted<GalleryRecord>} mounted */
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   const root = find(parentElement, ".gallery");
   speak(data.language);
   /** @type {GalleryState} */
-  const state = states.get(root) ?? { record: "", request: "" };
+  const state = states.get(root) ?? { record: "", tell: setTriggerValue };
   states.set(root, state);
-  state.request = data.request;
+  state.tell = setTriggerValue;
   const record = JSON.stringify(data.groups) + Boolean(data.chosen);
   if (record !== state.record) {
     state.record = record;

@@ -1,8 +1,7 @@
 // Lecture mode: entered and left by a key, a button, or the address, it stays from page to page until it is left.
 
 import { isForPage } from "../keyboard.js";
-import { give } from "../address.js";
-import { find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
+import { addressWith, find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
 
 const LECTURE = "lecture"; // its address parameter; the page's root element bears it as `data-lecture`
 const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
@@ -10,8 +9,11 @@ const page = document.documentElement;
 
 const isOn = () => page.hasAttribute(`data-${LECTURE}`);
 
-/** Has the address say whether the mode is on. */
-const note = () => give(LECTURE, { [LECTURE]: isOn() ? "1" : null });
+/** Has the address say whether the mode is on: whatever else writes there leaves that alone, or takes all of it away. */
+function note() {
+  const address = addressWith({ [LECTURE]: isOn() ? "1" : null });
+  if (address.href !== location.href) history.replaceState(history.state, "", address);
+}
 
 /**
  * @param {HTMLElement} root
@@ -49,6 +51,7 @@ function listen(root, state) {
     event.preventDefault();
   }, { signal });
   document.addEventListener(`attnviz:${LECTURE}`, () => turn(root, state, true), { signal });
+  window.addEventListener("popstate", note, { signal });
   return () => until.abort();
 }
 
@@ -91,6 +94,6 @@ export default function ({ data, parentElement }) {
   state.words = data.words;
   wordIn(root, data.words);
   if (first && new URL(location.href).searchParams.get(LECTURE) === "1") turn(root, state, true);
-  note();
+  note(); // the way to another page leaves its parameters behind
   return state.stop;
 }

@@ -1,6 +1,7 @@
 """The two sentences and the buttons that move through the steps.
 
-Steps are taken in the browser, so that the picture follows a key at once; the server is not told of them.
+Steps are taken in the browser, so that the picture follows a key at once; the server hears of them afterwards, through
+the messenger.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""What the server says of the requests it has handled."""

@@ -1,1 +1,0 @@
-"""A file of what is on show."""

@@ -1,1 +1,0 @@
-"""The choice of the words that a logit is compared for."""

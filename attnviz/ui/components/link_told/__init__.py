@@ -1,1 +1,0 @@
-"""Sentences about values of a link that cannot be."""

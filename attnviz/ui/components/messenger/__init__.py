@@ -1,0 +1,1 @@
+"""What goes between the browser and the server of a view."""

@@ -1,1 +1,0 @@
-"""What the browser asks of the server."""

@@ -1,8 +1,0 @@
-// What the browser asks of the server.
-
-interface AnyRequest {
-  /** Counts from 1 in each tab. */
-  seq: number;
-  name: string;
-  value: unknown;
-}

@@ -1,1 +1,0 @@
-"""What the server says of the translation that a view shows."""
