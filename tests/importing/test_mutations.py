@@ -120,10 +120,40 @@ ALONE = ("csv", "numpy")
 """Formats that hold one pair."""
 
 _TOKEN = st.one_of(
-    st.sampled_from(["a", "la", "été", "5", "0", "1", "-1.5", "0.5", "0-0", "1,0", ",", '"', "'", "|", "#", "({", "A-0",
-                     "NULL", "न", "猫", "سلام", "{", "[", "x\u0301", "0001", "S", "=", "1-1:0.5"]),
+    st.sampled_from(
+        [
+            "a",
+            "la",
+            "été",
+            "5",
+            "0",
+            "1",
+            "-1.5",
+            "0.5",
+            "0-0",
+            "1,0",
+            ",",
+            '"',
+            "'",
+            "|",
+            "#",
+            "({",
+            "A-0",
+            "NULL",
+            "न",
+            "猫",
+            "سلام",
+            "{",
+            "[",
+            "x\u0301",
+            "0001",
+            "S",
+            "=",
+            "1-1:0.5",
+        ]
+    ),
     st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="▁Ġ￭@#<>["), min_size=1, max_size=4),
-)  # fmt: skip
+)
 
 
 @st.composite
