@@ -24,6 +24,7 @@ def go(page: Page, name: str) -> None:
     page.wait_for_url(re.compile(rf"/{WAYS[name]}(\?|$)"))
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     expect(page.locator(".stApp")).not_to_contain_text("The sentence is empty")
+    expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
 def stays(node: Locator) -> None:

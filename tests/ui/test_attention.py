@@ -132,6 +132,17 @@ def test_other_pages_show_their_sentence_while_attention_is_open(
     assert told == told[:1] * 2
 
 
+def test_other_pages_show_their_sentence_while_a_file_is_asked_about(upload: Callable[..., None]) -> None:
+    app = open_page()
+    upload(app, "soft.txt", marian(matrix()).encode())
+    assert panel_texts(app, "attention_problem")
+    for other in (open_lab(), AppTest.from_string(_WHY, default_timeout=60)):
+        other.session_state["reopened"] = app.session_state["reopened"]
+        other.run()
+        assert not other.exception
+        assert not texts_with(other, "soft.txt")
+
+
 def test_saved_traces_are_told_from_attention() -> None:
     assert attention_in(synthetic.trace().to_json().encode()) is None
     assert attention_in(json.dumps({"format": "attnviz-trace"}).encode()) is None

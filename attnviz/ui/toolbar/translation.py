@@ -58,7 +58,7 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
     with st.container(key="messages"):  # always there, so that nothing below is moved and drawn anew
         if steps:
             attention_form()
-        elif opened and not opened.trace.translated:
+        elif opened and opened.trace and not opened.trace.translated:
             st.text(
                 gettext(
                     "The attention in {name} is on the page Translate; this page needs a whole translation.",
