@@ -31,12 +31,13 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "carried guard unheard whole_callbacks",
+    "guard",
     "language glossary modules passage pictures turns admission sign_in shelf",
-    "file_box resources",
+    "resources",
     "by_length page_state records",
-    "components",
-    "style",
+    "components payloads",
+    "requests",
+    "file_box style",
     "chrome step",
     "toolbar",
     "corpus lab learns transformer why",

@@ -1,69 +1,102 @@
-"""What stands around every page: its title, the language, and the way to the other pages."""
+"""What stands around every page: its title, the language, and the way to the other pages.
+
+All pages are one Streamlit page, and `page` in the address says which is on show. The browser asks for another by a
+request, as for anything else, so that it comes after what was typed and chosen before; widgets are the same on all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext
 from attnviz.ui.admission import admitted
-from attnviz.ui.carried import arrive, arrived
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
-from attnviz.ui.components.page_links.page_links import follow_links
+from attnviz.ui.components.page_link.page_link import page_link
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.language import LANGUAGE, language_switch, use_chosen_language
-from attnviz.ui.page_state.address import keep_path, went_through_history
+from attnviz.ui.page_state.address import PAGE, open_address, page_record
+from attnviz.ui.requests import acknowledge_until, handle, receive
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.turns import in_turn
 
-_OFFERED = "pages_offered"
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the app."""
+
+    path: str
+    """Its name in the address; empty for the first."""
+    title: Callable[[], str]
+    """Its name in the language in use."""
+    draw: Callable[[], None]
+    forget: Callable[[], None] = lambda: None
+    """Forgets what was chosen on it: another link is to be followed."""
 
 
-def first_page() -> StreamlitPage:
-    """Return the page that stands first, to lead to it."""
-    page: StreamlitPage = st.session_state[_OFFERED][0]
-    return page
+def go_to(path: str) -> None:
+    """Have the page at `path` on show from the next run on."""
+    st.session_state[PAGE] = path
 
 
 @in_turn
-def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
-    """Draw the page that the address names, the first of `pages` at the root, with what stands around it.
-
-    Each of `pages` makes one, in the language of the visitor.
-    """
-    if went_through_history():
-        st.session_state.pop(LANGUAGE, None)  # the address says which
+def run_pages(pages: Sequence[Page]) -> None:
+    """Draw the page that was asked for last, at first that of the address or the first of `pages`, with what stands
+    around it."""
+    session = st.session_state
+    if PAGE not in session:
+        go_to(st.query_params.get(PAGE, ""))
     use_chosen_language()
-    offered = st.session_state[_OFFERED] = [make() for make in pages]
-    current = st.navigation(offered, position="hidden")
-    arrive(st.session_state, current.url_path)
+    taken = receive()
+    handle("page", lambda path: go_to(str(path)))
+    handle("follow", lambda _: _follow(pages))
+    use_chosen_language()
     apply_style(theme_name())
     if not (signed_in() and admitted()):
         return
     load_library()
-    _masthead(offered, current)
-    current.run()
-    arrived(st.session_state, current.url_path)
+    current = _page(pages)
+    open_address(session, current.path)
+    _masthead(pages, current)
+    with _place(pages, current):
+        current.draw()
+    acknowledge_until(taken, page_record(session))
 
 
-def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
+def _place(pages: Sequence[Page], current: Page) -> DeltaGenerator:
+    """Return where the `current` page is drawn: each has a place of its own, and that of another is emptied at once, or
+    Streamlit would have what stands on it in the new page for a moment."""
+    places = {page.path: st.container() if page is current else st.empty() for page in pages}
+    return places[current.path]
+
+
+def _page(pages: Sequence[Page]) -> Page:
+    """Return the page on show."""
+    return next((page for page in pages if page.path == st.session_state[PAGE]), pages[0])
+
+
+def _follow(pages: Sequence[Page]) -> None:
+    """Show what the address says, after Back or Forward."""
+    go_to(st.query_params.get(PAGE, ""))
+    st.session_state.pop(LANGUAGE, None)
+    _page(pages).forget()
+
+
+def _masthead(pages: Sequence[Page], current: Page) -> None:
     """Draw the title, with what this is about on the first page, the ways to the pages where there is more than one,
     marking the `current` one, the choice of language, and lecture mode."""
     about = gettext("See a translator turn English into French, and where it looks for every word.")
-    told = "" if current.url_path else f'<span class="about">{about}</span>'
+    told = "" if current.path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{told}</div>')
         if len(pages) > 1:
             with st.container(horizontal=True, key="pages", width="content"):
                 for page in pages:
-                    here = page.url_path == current.url_path
-                    with st.container(key="page_here" if here else f"page_{page.url_path}", width="content"):
-                        st.page_link(page, width="content")
-            keep_path(st.session_state, current.url_path)
-            follow_links(pages, current)
+                    page_link(page.path, page.title(), here=page is current)
         language_switch()
         sign_out_link()
-        lecture_mode(current.url_path)
+        lecture_mode(current.path)

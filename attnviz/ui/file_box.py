@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.language import use_chosen_language
+from attnviz.ui.requests import take_soon
 
 Take = Callable[[str, bytes], None]
 """Is told the name and the content of a file."""
@@ -22,7 +23,9 @@ def file_box(label: str, take: Take, *, key: str, megabytes: int) -> None:
     """
     own = _place(key)
     st.html(f"<style>{_own_words(megabytes)}</style>")
-    st.file_uploader(label, key=own, max_upload_size=megabytes, on_change=_take_file, args=(key, own, take))
+    file = st.file_uploader(label, key=own, max_upload_size=megabytes)
+    if file is not None:
+        take_soon(partial(_take_file, key, files_taken(key), file.name, file.getvalue(), take))
 
 
 def _place(key: str) -> str:
@@ -49,9 +52,7 @@ def _own_words(megabytes: int) -> str:
     )
 
 
-def _take_file(key: str, own: str, take: Take) -> None:
-    use_chosen_language()  # called before the page runs
-    file = st.session_state[own]
-    if file is not None and own == _place(key):  # until its page is drawn to the end, the browser tells of it again
-        st.session_state[_count(key)] = files_taken(key) + 1
-        take(file.name, file.getvalue())
+def _take_file(key: str, count: int, name: str, content: bytes, take: Take) -> None:
+    if files_taken(key) == count:
+        st.session_state[_count(key)] = count + 1
+        take(name, content)

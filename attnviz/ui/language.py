@@ -7,12 +7,12 @@ differently in each language therefore has a widget key for each, as `localised`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from attnviz.languages import LANGUAGES, gettext, language, set_language
-from attnviz.ui.carried import carry
 
 LANGUAGE = "lang"
 """The choice, in the session and in the address."""
@@ -26,6 +26,7 @@ def use_chosen_language() -> None:
     """
     chosen = st.session_state.get(LANGUAGE) or st.query_params.get(LANGUAGE)
     set_language(chosen if chosen in LANGUAGES else _of_browser())
+    _take_choices()
 
 
 def language_switch() -> None:
@@ -47,6 +48,36 @@ def key_in_language(key: str) -> str:
     return f"{key}-{language()}"
 
 
+@dataclass
+class _Drawn:
+    """A widget that was drawn."""
+
+    key: str
+    """Of the choice, whatever the language."""
+    value: str
+    """What it had when the server heard of it last."""
+    then: Callable[[], object] | None
+
+
+def _drawn() -> dict[str, _Drawn]:
+    """Return the widgets of `localised` that this visit has drawn, by their own keys."""
+    found: dict[str, _Drawn] = st.session_state.setdefault("localised", {})
+    return found
+
+
+def _take_choices() -> None:
+    """Take over what was chosen in a widget since it was drawn. A callback would be lost where Streamlit supersedes its
+    run (streamlit #9100); the value of a widget comes with every message."""
+    kept = st.session_state
+    for own, one in tuple(_drawn().items()):
+        value = kept.get(own)
+        if value is not None and value != one.value:
+            kept[one.key] = value
+            if one.then is not None:
+                one.then()
+            one.value = value
+
+
 def localised(
     widget: Callable[..., Any],
     label: str,
@@ -63,32 +94,31 @@ def localised(
     The value is kept in the session under `key`, whichever language it was chosen in. When a visitor chooses another,
     `then` is called, before the page is drawn anew.
     """
-    kept, own = st.session_state, key_in_language(key)
-    carry(kept, own)
+    kept, own, drawn = st.session_state, key_in_language(key), _drawn()
     if kept.get(key) not in options:
         kept[key] = default
-    if kept.get(own) != kept[key]:
+    if own in drawn and kept.get(own) != kept[key]:
         kept[own] = kept[key]
     # A browser that draws the widget late, in a box that was closed until now, begins with the widget's own first
-    # choice and says so to the server: it must be the one that is kept.
-    first = {"index": list(options).index(kept[key])} if widget == st.selectbox else {}
-    widget(
+    # choice and says so to the server: it must be the one that is kept. After the server has begun again, what the
+    # browser says goes before what is in the address.
+    first = {"index": list(options).index(kept[key])} if widget == st.selectbox else {"default": kept[key]}
+    value = widget(
         label,
         list(options),
         format_func=lambda value: options.get(value, value),
         key=own,
-        on_change=_keep,
-        args=(key, own, then),
+        persist_state="session",
         **first,
         **more,
     )
-    return str(kept[key])
-
-
-def _keep(key: str, own: str, then: Callable[[], object] | None) -> None:
-    st.session_state[key] = st.session_state[own]
-    if then is not None:
-        then()
+    if value not in options:
+        value = kept[key]
+    drawn[own] = _Drawn(key, value, then)
+    if value != kept[key]:
+        kept[key] = value
+        st.rerun()
+    return str(value)
 
 
 def _of_browser() -> str:

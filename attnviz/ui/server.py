@@ -19,6 +19,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -32,8 +33,6 @@ from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.ui import modules
 from attnviz.ui.guard import GUARD, frame_ancestors
-from attnviz.ui.unheard import hear_all
-from attnviz.ui.whole_callbacks import keep_callbacks_whole
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """The header of what has another name once it is another."""
@@ -64,6 +63,20 @@ def _record(request: Request) -> Response:
     except UnknownRecordError:
         return Response(status_code=404)
     return _response(packed, request, "application/json", "no-store")
+
+
+def _payload(request: Request) -> Response:
+    """Return a payload of a visit, or 404 where there is none; a file is saved and never shown, whatever is in it."""
+    from attnviz.ui.payloads import made
+
+    found = made(request.path_params["secret"], request.query_params)
+    if found is None:
+        return Response(status_code=404)
+    packed, is_file = found
+    answer = _response(packed, request, "application/octet-stream" if is_file else "application/json", "no-store")
+    if is_file:
+        answer.headers["Content-Disposition"] = "attachment"
+    return answer
 
 
 def _program(request: Request) -> Response:
@@ -98,6 +111,19 @@ async def _module(request: Request) -> Response:
     return _response(module, request, "text/javascript", FOR_EVER)
 
 
+FORMER_PATHS = ("why", "learns", "transformer", "lab", "corpus")
+"""Of pages that had a path of their own before `page` was in the address; links to them still open them."""
+
+
+async def _moved(request: Request) -> Response:
+    """Lead from the path that a page once had to where it is now."""
+    folders, _, path = request.url.path.rpartition("/")
+    if path not in FORMER_PATHS:  # it only ends with the name of one
+        return Response(status_code=404)
+    asked = urlencode([("page", path), *(one for one in request.query_params.multi_items() if one[0] != "page")])
+    return Response(status_code=307, headers={"Location": f"{folders}/?{asked}"})
+
+
 @functools.cache
 def _packed(text: str) -> bytes:
     return gzip.compress(text.encode("utf-8"), mtime=0)
@@ -119,7 +145,7 @@ _LATER = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
 """That of what nobody sees yet."""
 
 
-_FIRST = ("plotly", "player", "messenger", "chart", "step_summary", "findings", "proof")
+_FIRST = ("outbox", "plotly", "player", "view_state", "chart", "step_summary", "findings", "proof")
 """The components that are in the window when the page opens."""
 
 
@@ -186,6 +212,8 @@ ROUTES = [
     Route("/{folders:path}attnviz-modules-{digest}/{path:path}", _module),
     _route("attnviz-{font}.woff2", _font),
     _route("attnviz-record/{fingerprint}/{name}", _record),
+    _route("attnviz-payload/{secret}", _payload),
+    *(Route(f"/{{folders:path}}{path}", _moved) for path in FORMER_PATHS),
 ]
 """Beside Streamlit's own."""
 
@@ -195,8 +223,6 @@ MIDDLEWARE = [GUARD, Middleware(_Announcement)]
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Get ready in the background, once the server answers; then collect what visitors leave behind."""
-    keep_callbacks_whole()
-    hear_all()
     thread = threading.Thread(target=get_ready, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
     tidying = asyncio.create_task(tidy())

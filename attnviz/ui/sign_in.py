@@ -19,7 +19,7 @@ def signed_in() -> bool:
     with st.container(key="sign_in"):
         st.subheader(gettext("This page asks who you are"), anchor=False)
         st.text(gettext("Its host lets in those who sign in. What you type is not kept."))
-        st.button(gettext("Sign in"), on_click=st.login, type="primary")
+        st.button(gettext("Sign in"), on_click=st.login, type="primary", key="sign_in_button")
     return False
 
 

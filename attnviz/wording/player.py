@@ -19,6 +19,8 @@ def player_words() -> dict[str, str]:
         "pause": gettext("Pause"),
         "space": gettext("Space"),
         "speed": gettext("Speed"),
+        "slider": gettext("Step"),
+        "step": gettext("step {step} of {count}"),
         "at": gettext("{i} of {n}"),
         "looks": gettext("Looks at"),
         "examined": gettext("Examined"),

@@ -76,10 +76,13 @@ class Visitor:
     async def step(self) -> float:
         """Go to the next step, or from the last to the first; return the seconds until its numbers were there."""
         wanted = (self._shown["step"] + 1) % len(self._shown["orders"])
+        if "view_state" in self._widgets:  # the step is the browser's own: it asks for the proof alone
+            self._shown["step"] = wanted
+            return await self._fetch("proof")
         choice: dict[str, Any] = {"step": wanted, "source": None}
         if "messenger" in self._widgets:
             teller, choice = self._widgets["messenger"], {"choice": choice}
-        else:  # in earlier versions it is the player who tells the server
+        else:  # in the earliest versions it is the player who tells the server
             teller = self._widgets["player"]
         chosen = json.dumps([{"event": "chosen", "value": choice}])
         told = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{teller}__events", json_trigger_value=chosen)
@@ -141,7 +144,7 @@ class Visitor:
         if name not in self._places:
             return 0.0
         place, started = urlsplit(self._address), time.perf_counter()
-        path = self._places[name].format(step=self._shown["step"], word="")
+        path = self._places[name].format(step=self._shown["step"], word="", selection="", size="")
         headers += f"Host: {place.netloc}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n"
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
         try:
@@ -209,8 +212,10 @@ class Visitor:
             return
         if place := re.search(r'"at": ?"(attnviz-record[^"]*)"', element.bidi_component.json):
             self._places[key] = place[1]
-        if key in ("player", "messenger"):
+        if key in ("player", "messenger", "view_state"):
             record = json.loads(element.bidi_component.json)
+            if key == "view_state" and record["identity"] != self._shown.get("identity_on_show"):
+                record |= {"step": 0, "identity_on_show": record["identity"]}
             self._shown |= record
             if "step" in record:
                 self._fragment = message.delta.fragment_id

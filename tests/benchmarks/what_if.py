@@ -36,7 +36,7 @@ _WATCH = """
     }
     return cards?.shadowRoot.querySelector("[aria-current]")?.textContent ?? "";
   };
-  const identity = () => document.querySelector(".st-key-room").attnvizView.server?.identity;
+  const identity = () => document.querySelector(".st-key-room").attnvizView.view?.identity;
   const heatmap = () => JSON.stringify(document.querySelector(".st-key-heatmap .js-plotly-plot")?.data?.[0]?.z ?? null);
   const inWindow = ({ top, bottom }) => bottom > 0 && top < innerHeight;
   const waiting = () =>

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -17,11 +18,16 @@ def settled(page: Page, last: str = ".st-key-contrast") -> None:
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
+def on_page(name: str) -> Callable[[str], bool]:
+    """Return whether an address is that of the page of this name."""
+    return lambda url: parse_qs(urlsplit(url).query).get("page", [""]) == [WAYS[name]]
+
+
 def go(page: Page, name: str) -> None:
     """Go to a page by its name at the top, and wait until it is drawn."""
     page.get_by_role("link", name=name, exact=True).click()
-    expect(page.locator(".st-key-page_here")).to_have_text(name)
-    page.wait_for_url(re.compile(rf"/{WAYS[name]}(\?|$)"))
+    expect(page.locator(".st-key-pages [aria-current]")).to_have_text(name)
+    page.wait_for_url(on_page(name))
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     expect(page.locator(".stApp")).not_to_contain_text("The sentence is empty")
     expect(page.get_by_test_id("stException")).to_have_count(0)

@@ -1,10 +1,9 @@
 """The program with six pages, called as those there are and are to come: as many as the line of links has to hold."""
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import language
-from attnviz.ui.chrome import run_pages
+from attnviz.ui.chrome import Page, run_pages
 from attnviz.ui.pages import lab, translate
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 
@@ -16,13 +15,13 @@ NAMES = {
 }
 
 
-def named(path: str) -> StreamlitPage:
+def named(path: str) -> Page:
     """Return a page that shows nothing."""
-    return st.Page(lambda: None, title=NAMES[path][language() == "fr"], url_path=path)
+    return Page(path, lambda: NAMES[path][language() == "fr"], lambda: None)
 
 
 if __name__ == "__main__":
     st.set_page_config(page_title="attnviz", layout="wide")
-    run_pages([translate.page, *((lambda path=path: named(path)) for path in NAMES), lab.page])
+    run_pages([translate.page, *map(named, NAMES), lab.page])
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

@@ -106,7 +106,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
 def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page("?step=4")
     settled(page)
-    box = page.locator(".st-key-ledger_rival-en input")
+    box = page.locator(".word-choice [data-what=rival]")
     box.click()
     box.fill("chaton")
     page.keyboard.press("Enter")
@@ -118,7 +118,7 @@ def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener, snapshot: S
     page.reload()
     settled(page)
     expect(heading).to_have_text(told)
-    expect(page.locator(".st-key-ledger_rival-en input")).to_have_value("chaton")
+    expect(page.locator(".word-choice [data-what=rival]")).to_have_value("chaton")
 
 
 @pytest.mark.nightly

@@ -77,7 +77,7 @@ def cell(page: Page, panel: str, row: int, column: int) -> tuple[float, float]:
 
 def expect_step(page: Page, step: int, row: int) -> None:
     """Wait until player, picture and server are at 0-based `step`, which is in `row`."""
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step))
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(step))
     expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step))
     page.wait_for_function(
         "([chart, row]) => document.querySelector(chart).layout.shapes.some(({ line, y0 }) => "
@@ -260,7 +260,7 @@ def test_the_tables_and_the_files_have_the_numbers(
 ) -> None:
     page = to_section(open_page(), address)
     page.get_by_text("The charts as tables").click()
-    expect(page.locator(".st-key-tables [data-testid=stDataFrame]")).to_have_count(2)
+    expect(page.locator(".st-key-tables .tables table")).to_have_count(2)
     page.get_by_text("Download").first.click()
     with page.expect_download() as saved:
         page.locator(".st-key-files").get_by_text("CSV").first.click()

@@ -26,7 +26,7 @@ def test_no_equation_of_any_stage_is_cut(open_page: Opener, model: str, width: i
     page = open_page(f"?model={model}", width=width)
     stages = 3 if model == "small-fixed" else 5
     for step in range(1, STEPS + 1):
-        expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step - 1))
+        expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(step - 1))
         expect(page.locator(".st-key-stages .katex-display")).to_have_count(stages)
         assert page.evaluate(CUT) == [], f"step {step}"
         page.keyboard.press("ArrowRight")

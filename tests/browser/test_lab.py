@@ -39,7 +39,7 @@ def lab(open_page: Opener, query: str = "", ready: str = ANSWERS) -> Page:
 def at_step(page: Page, number: int) -> None:
     """Wait until browser and server are at a step, counted from 1."""
     expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(number - 1))
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(number - 1))
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(number - 1))
 
 
 def to_page(page: Page, name: str) -> None:
@@ -215,7 +215,7 @@ def test_where_it_should_have_looked_for_a_word_of_the_visitors(open_page: Opene
     page = lab(open_page, "&section=trials&step=2&search=greedy", TRIALS)
     told = page.locator(".st-key-trials p")
     before = told.inner_text()
-    box = page.locator("[class*='st-key-ledger_word'] input")
+    box = page.locator(".word-choice [data-what=word]")
     box.fill("neige")
     page.keyboard.press("Enter")
     expect(told).not_to_have_text(before, timeout=60_000)  # the server tries a hundred looks
@@ -270,7 +270,7 @@ def test_the_tables_follow_the_step(open_page: Opener) -> None:
     expect(page.get_by_text("Answers at step 1")).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Answers at step 2")).to_be_visible()
-    expect(page.get_by_test_id("stDataFrame")).to_have_count(4)
+    expect(page.locator(".tables table")).to_have_count(4)
 
 
 @pytest.mark.nightly

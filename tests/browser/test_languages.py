@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.select_box import choose, options
+from tests.browser.select_box import choose
 from tests.browser.server import READY
 from tests.browser.settled import unfold
 from tests.browser.views import at_night
@@ -114,7 +114,7 @@ def test_french_fits(open_page: Opener, width: int, height: int) -> None:
     (_, right), (menu, _) = edges(page, ".st-key-lang"), edges(page, "[data-testid=stMainMenu]")
     assert right <= menu
     if width > 700:  # the slider stands on the line of the player's buttons
-        (_, buttons), (slider, _) = edges(page, ".st-key-player .speed"), edges(page, ".st-key-slider")
+        (_, buttons), (slider, _) = edges(page, ".st-key-player .speed"), edges(page, ".st-key-player .slide")
         assert buttons <= slider
 
 
@@ -135,7 +135,9 @@ def touch_every_control(page: Page) -> None:
     page.locator(".player .speed button").last.click()
     for key in ("microscope_table", "ledger_table", "tables"):
         unfold(page.locator(f".st-key-{key}"))
-    options(page, ".st-key-ledger_rival-en").nth(4).click()
+    rival = page.locator(".word-choice [data-what=rival]")
+    rival.fill(page.locator(".word-choice option").nth(4).get_attribute("value") or "")
+    rival.press("Enter")
     page.wait_for_url(re.compile("rival="))
 
 
@@ -146,7 +148,7 @@ def choices_on_show(page: Page, code: str) -> dict[str, object]:
         "switches": [page.locator(f".st-key-{key} input").is_checked() for key in ("root", "end", "margins")],
         "scale": chart.evaluate("(chart) => JSON.stringify(chart.data[0].colorscale)"),
         "rows": chart.evaluate("(chart) => chart.data[0].z.length"),
-        "rival": page.locator(f".st-key-ledger_rival-{code} input").input_value(),
+        "rival": page.locator(".word-choice [data-what=rival]").input_value(),
         "order": page.locator(".growth input:checked").get_attribute("value"),
         "speed": page.locator(".player .speed [aria-pressed=true]").inner_text(),
         "link": {key: value for key, value in linked(page).items() if key != "lang"},

@@ -97,7 +97,7 @@ def test_a_lecture_by_mouse_from_page_to_page(open_page: Opener) -> None:
     expect_on(page, TOOLBAR)
     page.get_by_role("link", name="Why attention?").click()
     page.wait_for_selector(".lanes .transport")
-    page.wait_for_url(re.compile("/why"))
+    page.wait_for_url(re.compile("[?&]page=why"))
     expect_on(page, ".st-key-why_sentence")
     page.locator(".lecture .blacken").click()
     page.locator(".lecture .black").click()
@@ -108,7 +108,7 @@ def test_a_lecture_by_mouse_from_page_to_page(open_page: Opener) -> None:
     page.locator(".lecture .leave").click()
     expect_off(page, TOOLBAR)
     page.go_forward()
-    page.wait_for_url(re.compile("/why"))
+    page.wait_for_url(re.compile("[?&]page=why"))
     expect_off(page, ".st-key-why_sentence")
 
 
@@ -119,7 +119,7 @@ def test_a_link_opens_a_lecture_at_a_step(open_page: Opener) -> None:
     expect_on(page, TOOLBAR)
     expect_step(page, 4)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    page.locator(".st-key-page_learns a").click()
+    page.locator(".st-key-page_link_learns a").click()
     page.wait_for_selector(".timeline .now")
     expect_on(page, ".st-key-learns_choices")
     page.keyboard.press("PageUp")

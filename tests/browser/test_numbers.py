@@ -204,8 +204,8 @@ def test_the_ledger_marks_the_source_piece_and_a_click_chooses_another(open_page
     assert ledger.evaluate(marked) == [rows[other]]
 
 
-def type_word(page: Page, key: str, text: str) -> None:
-    box = page.locator(f".st-key-{key} input")
+def type_word(page: Page, what: str, text: str) -> None:
+    box = page.locator(f".word-choice [data-what={what}]")
     box.click()
     box.fill(text)
     page.keyboard.press("Enter")
@@ -215,21 +215,21 @@ def a_typed_word_is_taken_apart(page: Page, snapshot: SnapshotAssertion) -> None
     """Type words in both boxes of the ledger, the last in pieces and one that the model has never seen."""
     tokenizer = Tokenizer.load(SHIPPED_MODEL / "tokenizer.model")
     house, car = (piece_name(tokenizer.piece(piece_of(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
-    type_word(page, "ledger_word-en", "maison")
+    type_word(page, "word", "maison")
     expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{house}”")
     page.wait_for_url(re.compile(r"[?&]word=\d+\b"))  # which is written after the picture
-    type_word(page, "ledger_rival-en", "voiture")
+    type_word(page, "rival", "voiture")
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
     page.wait_for_url(re.compile(r"[?&]rival=\d+\b"))
     page.reload()
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
-    type_word(page, "ledger_word-en", "chaton")
+    type_word(page, "word", "chaton")
     heading = page.locator(".st-key-contrast h3")
     expect(heading).to_contain_text("“chaton”")
     expect(heading).to_contain_text(f"“{car}”")
     assert text_of(heading) == snapshot(name="of two pieces")
-    expect(page.locator(".st-key-ledger_word-en input")).to_have_value("chaton")
-    type_word(page, "ledger_word-en", "北京")
+    expect(page.locator(".word-choice [data-what=word]")).to_have_value("chaton")
+    type_word(page, "word", "北京")
     expect(page.locator(".st-key-inside_word")).to_contain_text("“北京”")
 
 

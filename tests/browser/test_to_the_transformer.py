@@ -63,7 +63,7 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     expect(page.locator("button.cell[aria-checked='true']")).to_be_focused()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
     expect(page).to_have_url(re.compile("step-head=2"))
 
     # By the mouse: a head of the encoder, whose sentence asks itself.
@@ -86,7 +86,7 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     no_wider_than_the_window(page)
     assert faint(page, more_than=30) == []
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
     expect(page.locator(".microscope-box h3").first).to_contain_text("step 2")
     expect(page.locator(".microscope-box h3").last).to_contain_text("step 2")
 

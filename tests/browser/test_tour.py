@@ -118,7 +118,7 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
     else:
         card.locator(".next").click()
     gone(page)
-    page.wait_for_function(f"() => {SHOWN}.server.step === 1")
+    page.wait_for_function(f"() => {SHOWN}.step === 1")
     assert view(page) == before
     page.keyboard.press("ArrowRight")  # the player's again
     page.wait_for_function(f"() => {SHOWN}.step === 2")
@@ -197,7 +197,7 @@ def test_a_newcomer_is_offered_it_once(open_page: Opener, address: str) -> None:
     expect(page.locator(".st-key-tour_offer")).to_have_count(0)  # a link said what to show
     page.goto(address)
     page.locator(".st-key-tour_offer").get_by_role("button", name="No, thank you").click()
-    expect(page.locator(".st-key-tour_offer")).to_have_count(0)
+    expect(page.locator(".st-key-tour_offer")).to_be_hidden()
     page.wait_for_function("() => document.cookie.includes('attnviz_tour=declined')")
     page.goto(address)
     settled(page, ".st-key-candidates")

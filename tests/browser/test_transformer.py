@@ -47,7 +47,7 @@ def test_its_heads_its_steps_and_back_to_a_recurrent_model(
     page.evaluate(f"window.before = {CELLS}")
 
     page.locator("body").press("ArrowRight")
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
     choose(page, "[class*='st-key-heads']", "Head 3 of layer 2")
     page.wait_for_function(f"() => {CELLS} !== window.before")

@@ -163,7 +163,7 @@ def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_st
     open_tree(page, address, search="beam 5")
     inner = place(page, "winner", 2)
     click(page, inner)
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", "2")
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "2")
     assert "branch" not in query(page)
     last = place(page, "winner", -1)  # it is on show already
     click(page, last)
@@ -178,7 +178,7 @@ def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_st
     page.wait_for_url("**branch=1**")
     at_rest(page)
     assert page.evaluate(TREE)["shown"] == wanted
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", "2")  # the step stays
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "2")  # the step stays
 
 
 @pytest.mark.nightly
@@ -229,7 +229,7 @@ def test_the_step_on_show_has_its_column_and_a_long_search_scrolls_to_it(open_pa
     steps = page.evaluate("document.querySelector('.st-key-room').attnvizView.step")
     assert steps > 40
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(steps - 1))
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(steps - 1))
     seen = page.evaluate(
         """(step) => {
       const chart = document.querySelector(".st-key-tree .js-plotly-plot"), { xaxis } = chart._fullLayout;

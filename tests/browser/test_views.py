@@ -43,7 +43,7 @@ def expect_step(page: Page, view: str, step: int) -> None:
     """Wait until browser and server both show `step` in `view`."""
     room = page.locator(f".st-key-room-{view}")
     expect(room.locator(".facts h2")).to_have_text(f"Step {step + 1} of {STEPS}", timeout=60_000)
-    expect(room.locator(".player")).to_have_attribute("data-confirmed", str(step))
+    expect(room).to_have_attribute("data-step", str(step))
     expect(room.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step))
 
 

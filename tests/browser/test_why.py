@@ -42,8 +42,8 @@ def lanes(page: Page, view: str = "why") -> Locator:
 
 
 def at_step(page: Page, step: int, view: str = "why") -> None:
-    """Wait until browser and server are at a step, counted from 1."""
-    expect(lanes(page, view)).to_have_attribute("data-confirmed", str(step - 1))
+    """Wait until the page is at a step, counted from 1."""
+    expect(page.locator(f".st-key-room-{view}")).to_have_attribute("data-step", str(step - 1))
     expect(lanes(page, view).locator(".at")).to_have_value(str(step - 1))
 
 

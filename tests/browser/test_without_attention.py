@@ -46,4 +46,4 @@ def test_a_click_on_an_arrow_chooses_its_step(open_page: Opener) -> None:
     page.mouse.move(x - 3, y)
     page.mouse.move(x, y)
     page.mouse.click(x, y)
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(steps[row]))
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(steps[row]))

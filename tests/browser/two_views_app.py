@@ -5,8 +5,8 @@ import streamlit as st
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
-from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import View
+from attnviz.ui.requests import acknowledge_until, receive
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 from attnviz.ui.step.room import step_room
 from attnviz.ui.style import apply_style, theme_name
@@ -14,14 +14,15 @@ from tests.figures.synthetic import trace
 
 if __name__ == "__main__":
     st.set_page_config(layout="wide")
+    taken = receive()
     use_chosen_language()
     apply_style(theme_name())
     load_library()
     for name, seed in (("a", 0), ("b", 1)):
         view = View(name, trace(seed=seed))
-        open_view(st.session_state, view, st.query_params)
         heatmap_choices(st.session_state, view, st.query_params)
         st.header(f"Model {name}")
         step_room(view)
+    acknowledge_until(taken, {"entry": "two views", "parameters": {}})
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.lab import records as lab
-from attnviz.ui.records import record
+from attnviz.ui.page_state.selection import Selection, linked_selection
+from attnviz.ui.payloads import PLACE, made
+from attnviz.ui.records import record, shown_trace
 from attnviz.ui.step import records as step_records
 from attnviz.ui.transformer import records as transformer
 from attnviz.ui.why import records as why
@@ -46,7 +50,7 @@ def all_records(app: AppTest) -> Iterator[dict[str, Any]]:
     for element in app.get("bidi_component"):
         given = json.loads(element.proto.json or "null")
         if isinstance(given, dict) and "at" in given:
-            yield fetched(given["at"])
+            yield payload(given["at"]) if given["at"].startswith(PLACE) else fetched(given["at"])
 
 
 def texts(app: AppTest) -> str:
@@ -75,23 +79,68 @@ def texts_with(app: AppTest, word: str) -> list[str]:
 
 
 def address(app: AppTest) -> dict[str, str]:
-    """Return what a page writes into the address."""
-    (server,) = mounted(app, "messenger")
-    return {name: value for name, value in server["address"]["parameters"].items() if value is not None}
+    """Return what the server has in the address of a page: the browser adds what it owns."""
+    (end,) = mounted(app, "acknowledgement")
+    found = dict(end["page"]["parameters"])
+    for view in mounted(app, "view_state"):
+        found |= view["own"]
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def selected(app: AppTest) -> Selection:
+    """Return what the browser shows of the page's own view as the link of the visit is opened."""
+    view = SimpleNamespace(trace=shown_trace(mounted(app, "view_state")[0]["identity"]), key=str)
+    view.steps = len(view.trace.target_pieces)
+    return linked_selection(
+        view, {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
+    )  # type: ignore[arg-type]
+
+
+def payload(at: str, **selection: str) -> Any:
+    """Return what lies at the address of a payload, of what is on show by these parameters of the address."""
+    found = made(at.split("/")[-1].split("?")[0], selection)
+    assert found is not None
+    packed, is_file = found
+    content = gzip.decompress(packed)
+    return content if is_file else json.loads(content)
+
+
+def steps_of(app: AppTest) -> int:
+    """Return how many steps the page's own view has."""
+    return int(mounted(app, "view_state")[0]["steps"])
+
+
+def tables_of(app: AppTest, **selection: str) -> list[dict[str, Any]]:
+    """Return the tables of the boxes that are open, of what is on show by these parameters of the address."""
+    return [table for box in mounted(app, "tables") for table in payload(box["at"], **selection)["tables"]]
+
+
+def column(table: dict[str, Any], name: str) -> list[str]:
+    """Return a column of a table as it is written."""
+    place = table["columns"].index(name)
+    return [row[place] for row in table["rows"]]
+
+
+def lecture_of(app: AppTest) -> dict[str, Any]:
+    """Return what the page for a lecture holds that is offered."""
+    text = payload(mounted(app, "file_link")[0]["at"]).decode("utf-8")
+    record = re.search(r'id="record">(.*?)</script>', text)
+    assert record is not None
+    found: dict[str, Any] = json.loads(record[1])
+    return found
 
 
 def badge(app: AppTest) -> dict[str, Any]:
     """Return what the badge of the step on show says."""
     assert not app.exception
-    (server,) = mounted(app, "messenger")
-    (found,) = records_of(app, "proof", server["step"])
+    (found,) = records_of(app, "proof", selected(app).step)
     return found
 
 
 def shown_equations(app: AppTest) -> list[str]:
     """Return the LaTeX of each stage, of the step and the source piece on show."""
-    (player,), (server,) = mounted(app, "player"), mounted(app, "messenger")
-    step, source = server["step"], server["chosen"]
+    (player,), chosen = mounted(app, "player"), selected(app)
+    step, source = chosen.step, chosen.source
     source = player["orders"][step][0] if source is None else source
     shown = []
     for stage, found in enumerate(records_of(app, "equation", step), 1):

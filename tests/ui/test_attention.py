@@ -20,7 +20,7 @@ from attnviz.wording.given import inside_is_missing
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.opening import open_lab, open_page
-from tests.ui.shown_records import all_records, fetched, mounted, panel_texts, texts, texts_with
+from tests.ui.shown_records import all_records, fetched, mounted, panel_texts, steps_of, texts, texts_with
 
 _WHY = """
 from attnviz.ui.chrome import run_pages
@@ -52,7 +52,7 @@ def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Ca
     assert "My RNN" in made_by
     assert remarks
     assert inside_is_missing() in texts(app)
-    assert app.slider(key="step").max == 9
+    assert steps_of(app) == 9
     assert len(list(all_records(app))) == (1 if depth == "idea" else 3)  # the attention, and its energies
     assert not mounted(app, "proof")
     assert not mounted(app, "machine")

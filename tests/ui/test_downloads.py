@@ -24,7 +24,7 @@ from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_bra
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.ui.opening import open_page
-from tests.ui.shown_records import panel_texts, shown_equations
+from tests.ui.shown_records import panel_texts, shown_equations, steps_of
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_the_pictures_of_a_step_have_names_of_their_own(
 ) -> None:
     monkeypatch.setattr(subject, "weights_of", lambda _: None)
     monkeypatch.setattr(subject, "tokenizer_of", lambda _: None)
-    offered = list(pictures(View(MAIN, trace), {"selection": (trace.fingerprint, Selection(2))}))
+    offered = list(pictures(View(MAIN, trace), {"selection": Selection(2)}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
     assert "step-3-microscope" in names  # it needs the trace alone
@@ -146,7 +146,7 @@ def test_a_trace_opens_where_there_is_no_model(
     upload(app, "girl.json", trace.to_json().encode())
     assert panel_texts(app, "messages") == snapshot(name="opened")
     assert len(shown_equations(app)) == 5
-    assert app.slider(key="step").max == len(trace.target_pieces)
+    assert steps_of(app) == len(trace.target_pieces)
 
 
 def test_every_version_and_kind_of_trace_is_drawn(

@@ -13,8 +13,8 @@ from attnviz import Trace, Translator
 from attnviz.analysis.findings import Kind, findings_of
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.trace.changes import LookOnly, resolved
-from attnviz.ui.page_state.address import address_record, keep_page
-from attnviz.ui.page_state.selection import choose, open_view
+from attnviz.ui.components.view_state.view_state import view_record
+from attnviz.ui.page_state.address import keep_page
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.examples import EXAMPLES, FORMER_OPENING, OPENING, kind_name, opening, remark
 
@@ -117,13 +117,10 @@ def test_an_old_link_without_a_sentence_opens_what_it_opened(linked: dict[str, s
     assert opening(linked) == sentence
 
 
-def test_a_link_to_a_step_names_the_sentence_and_the_bare_page_needs_none(translate: Translate) -> None:
+def test_the_browser_is_told_the_sentence_that_a_link_to_a_step_needs(translate: Translate) -> None:
     view, session = View(MAIN, translate(OPENING)), {}
     keep_page(session, "entry", {"sentence": None})
-    open_view(session, view, {})
-    assert address_record(session, view)["parameters"]["sentence"] is None
-    choose(session, view, {"step": 3})
-    parameters = address_record(session, view)["parameters"]
-    assert (parameters["sentence"], parameters["step"]) == (OPENING, "4")
-    link = {name: str(value) for name, value in parameters.items() if value is not None}
-    assert opening(link) == FORMER_OPENING  # were it not for the sentence
+    assert view_record(session, view)["sentence"] == {"sentence": OPENING}
+    keep_page(session, "entry", {"sentence": "A dog."})
+    assert view_record(session, view)["sentence"] is None
+    assert opening({"step": "4"}) == FORMER_OPENING  # were it not for the sentence

@@ -24,7 +24,7 @@ from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run
-from tests.ui.shown_records import panel_texts
+from tests.ui.shown_records import panel_texts, tables_of
 
 
 def reading(app: AppTest) -> list[str]:
@@ -107,8 +107,10 @@ def test_the_table_has_the_numbers_of_the_face_on_show(en_fr: Path, page: Run) -
     assert not app.exception
     trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
     expected = analysis.posterior(trace, analysis.load_weights(en_fr))
-    np.testing.assert_allclose(app.dataframe[0].value.to_numpy(), expected, atol=1e-6)
-    assert "**Alignment, After the word (α′)**" in [one.value for one in app.markdown]
+    (table, *_) = tables_of(app)
+    drawn = [[float(cell) for cell in row[1:]] for row in table["rows"]]
+    np.testing.assert_allclose(drawn, expected, rtol=1e-5, atol=1e-6)
+    assert table["name"] == "Alignment, After the word (α′)"
 
 
 def test_the_files_are_of_the_face_on_show(en_fr: Path) -> None:

@@ -9,10 +9,12 @@ def page() -> None:
     import streamlit as st
 
     from attnviz.ui.file_box import file_box
+    from attnviz.ui.requests import receive
 
     def take(name: str, content: bytes) -> None:
         st.session_state.taken = [*st.session_state.get("taken", []), (name, content)]
 
+    receive()
     file_box("A file", take, key="box", megabytes=1)
 
 

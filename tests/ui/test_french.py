@@ -24,7 +24,7 @@ from attnviz.ui.toolbar.downloads import _made
 from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.figures import synthetic
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_records import all_records, panel_texts, shown_equations
+from tests.ui.shown_records import address, all_records, panel_texts, shown_equations
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
 """Fields of Streamlit's messages that nobody reads."""
@@ -96,13 +96,12 @@ def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
     english = shown_equations(app)[2]
     app.button_group(key="lang").set_value("fr").run()
     assert "Étape 3, " in json.dumps(sorted(prose(app)), ensure_ascii=False)
-    assert app.slider(key="step").value == 3
     assert shown_equations(app)[2].replace("{,}", ".") == english, "decimals are written with a comma"
     assert app.button_group(key="by-fr").value == "pieces"
     assert app.selectbox(key="search-fr").value == "beam 3"
-    assert app.session_state["address"][1]["search"] == "beam 3"
+    assert address(app)["search"] == "beam 3"
     app.selectbox(key="search-fr").set_value("beam 5").run()
-    assert app.session_state["address"][1]["search"] is None
+    assert "search" not in address(app)
 
 
 @pytest.mark.parametrize("lang", ["fr"])

@@ -14,7 +14,7 @@ from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui import resources
-from attnviz.ui.page_state.address import address_record, forget_view
+from attnviz.ui.page_state.address import forget_view, own_parameters
 from attnviz.ui.page_state.looking_back import look_back, looks_back
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import translate
@@ -23,7 +23,7 @@ from attnviz.wording.after_word import after_sentence, after_title
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run
-from tests.ui.shown_records import badge, fetched, mounted, panel_texts, shown_equations
+from tests.ui.shown_records import badge, column, fetched, mounted, panel_texts, shown_equations, tables_of
 
 READING = "α′ of the heatmap"
 
@@ -37,8 +37,7 @@ def places(app: AppTest) -> dict[str, str]:
 
 def written(app: AppTest) -> str | None:
     """Return what stands of the part in the address."""
-    (server,) = mounted(app, "messenger")
-    value: str | None = server["address"]["parameters"]["after_word"]
+    value: str | None = mounted(app, "view_state")[0]["own"]["after_word"]
     return value
 
 
@@ -91,19 +90,19 @@ def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, 
     assert written(app) is None
     app = page(after_word="2")
     assert "posterior" not in places(app)
-    assert panel_texts(app, "link_problem") == snapshot
+    assert list(mounted(app, "link_told")[0]["problems"].values()) == snapshot
     app.session_state["after_word"] = True
     app.run()
-    assert panel_texts(app, "link_problem") == []
+    assert mounted(app, "link_told") == []
 
 
 def test_another_link_folds_it_or_opens_it() -> None:
     view, session = View(MAIN, synthetic.trace()), {}
     assert looks_back(session, view, {"after_word": "1"})
     assert looks_back(session, view, {}), "a link is followed once"
-    assert address_record(session, view)["parameters"]["after_word"] == "1"
+    assert own_parameters(session, view)["after_word"] == "1"
     look_back(session, view, False)
-    assert address_record(session, view)["parameters"]["after_word"] is None
+    assert own_parameters(session, view)["after_word"] is None
     forget_view(session, MAIN)
     assert looks_back(session, view, {"after_word": "1"})
     assert not looks_back({}, view, {"after_word": "2"})
@@ -133,8 +132,10 @@ def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run, snapsh
     app.run()
     trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
     found = analysis.after_word(trace, analysis.load_weights(en_fr))
-    assert [one.value for one in app.markdown if one.value.startswith("**")][-1] == snapshot(name="table")
-    np.testing.assert_allclose(app.dataframe[-1].value["posterior p(j | y)"], found.posterior[1], atol=1e-6)
+    table = tables_of(app, step="2")[-1]
+    assert table["name"] == snapshot(name="table")
+    drawn = [float(cell) for cell in column(table, "posterior p(j | y)")]
+    np.testing.assert_allclose(drawn, found.posterior[1], rtol=1e-5, atol=1e-6)
     saved = {one.name: one for one in pictures(View(MAIN, trace), {})}["step-1-posterior"]
     assert saved.title == snapshot(name="picture")
     np.testing.assert_allclose(saved.numbers["posterior p(j | y)"], found.posterior[0], atol=1e-6)

@@ -25,7 +25,7 @@ from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted, panel_texts, records_of
+from tests.ui.shown_records import address, mounted, panel_texts, records_of, tables_of
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_choices_are_in_the_address_and_survive_languages(lang: str, page: Run, 
     app.session_state["tables"] = True
     app.run()
     assert not app.exception
-    assert {"cos", "ligne"} <= set(app.dataframe[0].value.columns)
+    assert {"cos", "ligne"} <= set(tables_of(app)[0]["columns"])
     again = page(vectors="nonsense", near="x", among="../../etc")
     assert not again.exception
     assert len(mounted(again, "neighbours")) == 1

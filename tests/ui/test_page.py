@@ -23,7 +23,7 @@ from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_records import panel_texts, shown_equations, texts
+from tests.ui.shown_records import panel_texts, records_of, shown_equations, steps_of, tables_of, texts
 
 
 @pytest.fixture(scope="module")
@@ -79,17 +79,8 @@ def test_it_says_whether_the_models_attention_was_guided(
 
 
 def test_the_step_changes_the_equations(page: Run) -> None:
-    app = page()
-    app.slider(key="step").set_value(3).run()
-    assert not app.exception
+    app = page(step="3")
     assert "c_{3}" in shown_equations(app)[2]
-
-
-def test_another_sentence_begins_at_step_one(page: Run) -> None:
-    app = page()
-    app.slider(key="step").set_value(3).run()
-    app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
-    assert app.slider(key="step").value == 1
 
 
 def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
@@ -126,11 +117,10 @@ def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypat
     )
     app = page()
     app.text_area(key="sentence").set_value("The whole budget was signed in the snow.").run()
-    count = int(app.slider(key="step").max)
-    assert set(told) >= set(range(count))
+    assert set(told) >= set(range(steps_of(app)))
     told.clear()
-    app.slider(key="step").set_value(2).run()
-    app.slider(key="step").set_value(3).run()
+    records_of(app, "proof", 2)
+    app.run()
     assert told == []
 
 
@@ -188,20 +178,21 @@ def test_rows_are_said_to_add_up_to_what_is_shown(page: Run, snapshot: SnapshotA
 
 def test_every_chart_has_a_table_once_asked_for(page: Run) -> None:
     app = page()
-    assert len(app.dataframe) == 0
+    assert tables_of(app) == []
     app.session_state["tables"] = True
     app.run()
-    assert len(app.dataframe) == 9
+    assert len(tables_of(app)) == 9
+    assert tables_of(app, step="2")[1]["name"] != tables_of(app)[1]["name"]
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" \n\t ", "is empty"), ("a " * 201, "201 words")])
 def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said: str) -> None:
     app = page()
-    steps = app.slider(key="step").max
+    steps = steps_of(app)
     app.text_area(key="sentence").set_value(text).run()
     assert said in problem(app)
     assert app.text_area(key="sentence").value == text
-    assert app.slider(key="step").max == steps
+    assert steps_of(app) == steps
     assert len(shown_equations(app)) == 5
     assert "beam search" not in texts(app), "the status of a sentence that is not in the box"
 

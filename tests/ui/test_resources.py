@@ -28,7 +28,7 @@ from attnviz.ui.step import proof_badge
 from attnviz.ui.step.places import place_of
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run
-from tests.ui.shown_records import badge, fetched
+from tests.ui.shown_records import fetched, records_of
 
 
 def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
@@ -74,14 +74,13 @@ def test_the_prover_of_a_translation_is_built_once(page: Run, monkeypatch: pytes
         built.append(given)
         return verifier_of(*given)
 
-    monkeypatch.setattr(proof_badge, "verifier_of", counted)
+    monkeypatch.setattr(proof_badge, "prover_of", counted)
     # What other tests proved is not there.
     monkeypatch.setattr(proof_badge, "_PROVERS", Kept(1 << 20, size=lambda _: 1))
     monkeypatch.setattr(records, "_MADE", Kept(1 << 20, size=len))
     app = page()
-    for step in (2, 3):
-        app.slider(key="step").set_value(step).run()
-        assert badge(app)["holds"]
+    for step in (1, 2):
+        assert records_of(app, "proof", step)[0]["holds"]
     app.run()
     assert not app.exception
     assert len(built) == 1

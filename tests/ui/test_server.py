@@ -18,13 +18,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
 
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
-from attnviz.ui import modules, resources, server
+from attnviz.ui import modules, payloads, resources, server
+from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.pages import translate
 from attnviz.ui.records import address, on_show
 from attnviz.ui.toolbar.examples import OPENING
@@ -226,3 +228,32 @@ def test_what_visitors_leave_behind_is_given_back_though_nothing_happens() -> No
         gc.enable()
     assert gone() is None
     assert gc.get_freeze_count() > 10_000
+
+
+@pytest.mark.parametrize("folders", ["", "/base/path"])
+def test_the_path_that_a_page_once_had_leads_to_it(folders: str) -> None:
+    status, headers, _ = get(f"{folders}/lab", query="sentence=A+dog.&page=x&step=3")
+    assert status == 307
+    assert headers["location"] == f"{folders}/?page=lab&sentence=A+dog.&step=3"
+    assert get("/slab")[0] == 404
+
+
+def test_a_payload_is_fetched_by_who_knows_its_place_and_a_file_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = View(MAIN, synthetic.trace())
+    monkeypatch.setattr(st, "session_state", session := {})
+    at = payloads.payload(view, "one", "", lambda chosen: {"step": chosen.step, "source": chosen.source})
+    path, query = at.format(selection="step=3&source=2").split("?")
+    status, headers, body = get(f"/{path}", query=query)
+    assert (status, json.loads(body)) == (200, {"step": 2, "source": 1})
+    assert headers["cache-control"] == "no-store"
+    file = payloads.payload(view, "two", "", lambda _: b"<script>")
+    _, headers, body = get(f"/{file.split('?')[0]}")
+    assert (headers["content-disposition"], headers["content-type"], body) == (
+        "attachment",
+        "application/octet-stream",
+        b"<script>",
+    )
+    assert payloads.payload(view, "one", "", lambda _: 0).split("?")[0] == path, "made of the same, it is kept"
+    assert payloads.payload(view, "one", "other", lambda _: 0).split("?")[0] != path
+    session.clear()
+    assert get(f"/{file.split('?')[0]}")[0] == 404, "nobody has it any more"

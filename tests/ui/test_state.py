@@ -14,19 +14,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.components.chart.chart import EVERY_STEP
 from attnviz.ui.components.player.player import player_record
-from attnviz.ui.page_state.address import address_record, forget_view, keep_page
-from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, choose_order, heatmap_choices, row_order
-from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_box, take_example
-from attnviz.ui.page_state.selection import (
-    STAGES,
-    Selection,
-    choose,
-    linked_selection,
-    open_view,
-    selection_address,
-    selection_of,
-    source_of,
-)
+from attnviz.ui.page_state.address import forget_view, keep_page, own_parameters, page_record
+from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
+from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, mind_target, open_box, put
+from attnviz.ui.page_state.parameters import browser_parameters
+from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, source_of, with_selection
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.wording.stages import step_sentence
 from tests.conftest import REPOSITORY
@@ -42,41 +34,17 @@ def main_view(**changes: Any) -> View:
     return View(MAIN, synthetic.trace(**changes))
 
 
-@given(st.integers(-50, 50))
-def test_a_step_is_always_one_there_is(step: int) -> None:
-    view, kept = MAIN_VIEW, {}
-    open_view(kept, view, {})
-    choose(kept, view, {"step": step})
-    shown = selection_of(kept, view).step
-    assert 0 <= shown < view.steps
-    assert shown == step or not 0 <= step < view.steps
-
-
 @pytest.mark.parametrize(
     ("linked", "step"), [(None, 0), ("4", 3), ("400", -1), ("0", 0), ("-3", 0), ("x", 0), ("²", 0), ("9" * 5000, 0)]
 )
-def test_a_visit_opens_at_the_step_of_its_link(linked: str | None, step: int) -> None:
-    view, kept = main_view(), {}
-    open_view(kept, view, {} if linked is None else {"step": linked})
-    assert selection_of(kept, view).step == step % view.steps
-
-
-def test_another_translation_begins_at_its_first_step_with_nothing_chosen() -> None:
-    one, other = main_view(seed=0), main_view(seed=1)
-    kept: dict[Any, Any] = {}
-    open_view(kept, one, LINKED | {"step": "4"})
-    open_view(kept, one, {"step": "7"})
-    assert selection_of(kept, one) == Selection(3, source=1, word=7, stage=3)
-    open_view(kept, other, LINKED | {"step": "4"})
-    assert selection_of(kept, other) == Selection()
-
-
-LINKED = {"source": "2", "word": "7", "stage": "3"}
+def test_an_address_says_a_step_there_is(linked: str | None, step: int) -> None:
+    view = main_view()
+    assert linked_selection(view, {} if linked is None else {"step": linked}).step == step % view.steps
 
 
 @given(
     st.dictionaries(
-        st.sampled_from(["step", "source", "word", "rival", "stage", "typed_word", "typed_rival"]),
+        st.sampled_from(["step", "source", "word", "rival", "typed_word", "typed_rival"]),
         st.text(max_size=200) | st.integers(-9, 10**7).map(str),
     )
 )
@@ -87,58 +55,28 @@ def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
     assert chosen.source is None or 0 <= chosen.source < len(view.trace.source_pieces)
     for word in (chosen.word, chosen.rival):
         assert word is None or 0 <= word < view.trace.config["vocabulary_size"]
-    assert chosen.stage is None or 1 <= chosen.stage <= STAGES
     assert len(chosen.typed_word) <= 80
 
 
-@given(
-    st.builds(
-        Selection,
-        step=st.integers(0, 3),
-        source=st.none() | st.integers(0, 3),
-        word=st.none() | st.integers(0, 20),
-        rival=st.none() | st.integers(0, 20),
-        stage=st.none() | st.integers(1, STAGES),
-        typed_word=st.text(max_size=80),
-        typed_rival=st.text(max_size=80),
-    )
-)
-def test_a_link_opens_what_was_chosen(selection: Selection) -> None:
-    """What is written from 1 is read from 1; and so for a view beside the main one."""
-    if selection.word is None or selection.rival is None:  # nothing was typed that has a logit
-        selection = dataclasses.replace(selection, typed_word="", typed_rival="")
+def test_what_the_browser_is_told_of_its_parameters_is_what_the_server_reads() -> None:
     for view in (MAIN_VIEW, View("b", MAIN_VIEW.trace)):
-        written = selection_address(view, selection)
-        assert all((key.endswith("-b")) == (view.id == "b") for key in written)
-        linked = {key: value for key, value in written.items() if value is not None}
-        assert linked_selection(view, linked) == selection
+        told = {one["name"]: one for one in browser_parameters(view)}
+        assert all(one["key"].endswith("-b") == (view.id == "b") for one in told.values())
+        assert {"step", "source", "word", "rival", "stage", "order", "tour"} <= set(told)
+        for name, field in (("step", "step"), ("source", "source"), ("word", "word"), ("rival", "rival")):
+            first, last = told[name]["first"], told[name]["last"]
+            for value in (first, last):
+                chosen = linked_selection(view, {told[name]["key"]: str(value)})
+                assert getattr(chosen, field) == value - first
+            assert getattr(linked_selection(view, {told[name]["key"]: str(first - 1)}), field) in (None, 0)
 
 
-def test_a_choice_changes_what_it_names_and_a_step_lets_go_of_the_words() -> None:
-    view, kept = main_view(), {}
-    open_view(kept, view, {})
-    choose(kept, view, {"step": 0, "word": 9, "rival": 8, "typed_rival": "voiture"})
-    assert selection_of(kept, view) == Selection(word=9, rival=8, typed_rival="voiture")
-    choose(kept, view, {"source": 3, "stage": 5})
-    assert selection_of(kept, view) == Selection(word=9, rival=8, typed_rival="voiture", source=3, stage=5)
-    choose(kept, view, {"step": 1})
-    assert selection_of(kept, view) == Selection(1, source=3, stage=5)
-    choose(kept, view, {"step": 1, "source": None})
-    assert selection_of(kept, view) == Selection(1, stage=5)
-
-
-def test_two_views_keep_what_was_chosen_apart() -> None:
-    kept: dict[Any, Any] = {}
+def test_what_is_drawn_of_a_selection_has_it_beside_what_was_chosen() -> None:
     left, right = View("a", synthetic.trace(seed=0)), View("b", synthetic.trace(seed=1))
-    for view in (left, right):
-        open_view(kept, view, {"step-a": "2", "step-b": "3", "by-b": "pieces"})
-        heatmap_choices(kept, view, {"by-b": "pieces"})
-    choose(kept, left, {"step": 3, "source": 1})
-    choose_order(kept, left, "strongest")
+    kept = with_selection({"by-b": "pieces"}, left, Selection(3, source=1))
     assert selection_of(kept, left) == Selection(3, source=1)
-    assert selection_of(kept, right) == Selection(2)
-    assert (heatmap_choices(kept, left).by, heatmap_choices(kept, right).by) == ("words", "pieces")
-    assert (row_order(kept, left), row_order(kept, right)) == ("strongest", None)
+    assert selection_of(kept, right) == Selection()
+    assert kept["by-b"] == "pieces"
 
 
 def test_where_nobody_chose_the_source_piece_is_that_of_the_largest_weight() -> None:
@@ -155,17 +93,16 @@ CHOSEN = {
     "end": "0",
     "margins": "1",
     "face": "difference",
-    "order": "strongest",
 }
 
 
 def test_everything_that_changes_the_picture_is_in_the_link() -> None:
     view, kept = main_view(), {}
     assert heatmap_choices(kept, view, CHOSEN) == HeatmapChoices("pieces", "cividis", True, False, True, "difference")
-    choose_order(kept, view, CHOSEN["order"])
     keep_page(kept, "entry", {"sentence": "A dog."})
-    written = {key: value for key, value in address_record(kept, view)["parameters"].items() if value is not None}
-    assert written == CHOSEN | {"sentence": "A dog."}
+    written = {key: value for key, value in own_parameters(kept, view).items() if value is not None}
+    assert written == CHOSEN
+    assert page_record(kept) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
     forget_view(kept, MAIN)
     assert heatmap_choices(kept, view, {}) == HeatmapChoices()
 
@@ -173,7 +110,6 @@ def test_everything_that_changes_the_picture_is_in_the_link() -> None:
 def test_a_bad_choice_in_a_link_is_none_and_a_widget_that_was_not_drawn_keeps_its_own() -> None:
     view, kept = main_view(), {}
     assert heatmap_choices(kept, view, {"by": "letters", "root": "yes", "end": ""}) == HeatmapChoices()
-    assert row_order(kept, view, {"order": "backwards"}) is None
     kept["root"] = True
     assert heatmap_choices(kept, view).root
     del kept["root"]
@@ -193,8 +129,20 @@ def test_the_identity_of_a_translation_is_more_than_its_pieces() -> None:
 
 def test_an_example_takes_the_given_translation_away() -> None:
     kept: dict[Any, Any] = {SENTENCE: "x", TARGET: "y"}
-    take_example(kept, "A dog.")
-    assert kept == {SENTENCE: "A dog.", TARGET: ""}
+    put(kept, "A dog.")
+    assert (kept[SENTENCE], kept[TARGET]) == ("A dog.", "")
+
+
+def test_a_given_translation_goes_with_its_sentence_and_with_no_other() -> None:
+    kept: dict[Any, Any] = {TARGET: "Un chien."}
+    mind_target(kept, "A dog.", {SENTENCE: "A dog."})
+    mind_target(kept, "A dog.", {SENTENCE: "A dog."})
+    assert kept[TARGET] == "Un chien."
+    mind_target(kept, "A cat.", {SENTENCE: "A dog."})
+    assert kept[TARGET] == ""
+    put(kept, "A bird.", "Un oiseau.")
+    mind_target(kept, "A bird.", {})
+    assert kept[TARGET] == "Un oiseau."
 
 
 @pytest.mark.parametrize(("search", "width"), [("greedy", 1), ("beam 2", 2), ("beam 20", 20)])

@@ -30,11 +30,10 @@ from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
 from attnviz.ui.components.findings.findings import SEVERITY, findings_record
 from attnviz.ui.components.microscope.microscope import microscope_record
-from attnviz.ui.page_state.selection import Selection, selection_address
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import Asked
 from attnviz.ui.step.ledger import called
-from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
+from attnviz.ui.step.ledger_choice import pair, piece_of
 from attnviz.ui.step.proof_badge import proof_record, proof_rows
 from attnviz.wording.findings import finding_sentence, step_look
 from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
@@ -45,30 +44,18 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
 from tests.ui.opening import Run, first_page
-from tests.ui.shown_records import badge, texts, texts_with
-
-
-def selection(app: AppTest) -> Selection:
-    """Return what is chosen in the page's own view."""
-    chosen: Selection = app.session_state["selection"][1]
-    return chosen
-
-
-def select(app: AppTest, **chosen: Any) -> None:
-    identity, before = app.session_state["selection"]
-    app.session_state["selection"] = identity, dataclasses.replace(before, **chosen)
-    app.run()
+from tests.ui.shown_records import badge, mounted, payload, records_of, texts_with
 
 
 def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion) -> None:
     app, told = page(), set()
-    for step in (1, 2, int(app.slider(key="step").max)):
-        app.slider(key="step").set_value(step).run()
-        assert badge(app)["holds"]
-        numbers, shown, *_ = re.findall(r"\d+(?:,\d+)*", badge(app)["told"])
+    for step in (1, 2, mounted(app, "view_state")[0]["steps"]):
+        (found,) = records_of(app, "proof", step - 1)
+        assert found["holds"]
+        numbers, shown, *_ = re.findall(r"\d+(?:,\d+)*", found["told"])
         assert shown == str(step)
         assert int(numbers.replace(",", "")) > 1000
-        told.add(without_numbers(badge(app)["told"]))
+        told.add(without_numbers(found["told"]))
     assert sorted(told) == snapshot
 
 
@@ -87,11 +74,12 @@ def test_every_kind_of_model_is_proved_and_taken_apart(
     app.session_state["ledger_table"] = app.session_state["microscope_table"] = True
     app.run()
     assert badge(app)["holds"]
-    tables = [table.value for table in app.dataframe]
-    entries = [table for table in tables if "adds" in table]
+    tables = [table for box in mounted(app, "tables") for table in payload(box["at"])["tables"]]
+    entries = [table for table in tables if "adds" in table["columns"]]
     assert len(entries) == 2
-    assert entries[0]["entry"].iloc[1] == ("through s_i" if readout_state == "current" else "state s_{i-1}")
-    assert any("running sum" in table for table in tables) == (attention != "none")
+    column = entries[0]["columns"].index("entry")
+    assert entries[0]["rows"][1][column] == ("through s_i" if readout_state == "current" else "state s_{i-1}")
+    assert any("running sum" in table["columns"] for table in tables) == (attention != "none")
 
 
 def test_an_energy_that_cannot_be_taken_apart_is_said_to_be_so(snapshot: SnapshotAssertion) -> None:
@@ -143,9 +131,9 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(
 
     monkeypatch.setattr("attnviz.ui.toolbar.translation.translate", altered)
     app = page()
-    app.slider(key="step").set_value(2).run()
-    assert not badge(app)["holds"]
-    assert badge(app)["told"] == snapshot
+    (found,) = records_of(app, "proof", 1)
+    assert not found["holds"]
+    assert found["told"] == snapshot
 
 
 def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
@@ -200,26 +188,33 @@ def test_weights_of_another_model_of_the_same_name_are_not_used(
     assert resources.weights_of(dataclasses.replace(early, readouts=trace.readouts[:, :-1])) is None
 
 
-def test_a_word_of_the_ledger_is_chosen(page: Run, tokenizer: Tokenizer) -> None:
-    app = page()
-    box = app.selectbox(key="ledger_word-en")
-    assert box.value == OWN
-    box.set_value(box.options[3]).run()
-    assert piece_name(tokenizer.piece(selection(app).word)) == box.options[3]
-    select(app, word=len(tokenizer))  # as a link may have it
-    assert not app.exception
-    assert app.selectbox(key="ledger_word-en").value == OWN
+def boxes(app: AppTest, **selection: str) -> dict[str, Any]:
+    """Return what stands in the boxes of the words that are compared, of what is on show."""
+    (given,) = mounted(app, "ledger_choice")
+    found: dict[str, Any] = payload(given["at"], **selection)
+    return found
 
 
-def test_a_rival_is_in_the_address_and_goes_with_its_step(page: Run) -> None:
+def test_a_word_and_a_rival_of_the_ledger_are_chosen(
+    page: Run, tokenizer: Tokenizer, snapshot: SnapshotAssertion
+) -> None:
     app = page()
-    box = app.selectbox(key="ledger_rival-en")
-    box.set_value(box.options[2]).run()
-    app.run()  # all of the page, of which the choice drew two parts anew
-    assert selection_address(View(MAIN, make_trace()), selection(app))["rival"] == str(selection(app).rival)
-    app.slider(key="step").set_value(2).run()
-    assert selection(app) == Selection(1)
-    assert app.selectbox(key="ledger_rival-en").value == NEXT_BEST
+    usual = boxes(app)
+    assert [usual["word"], usual["rival"]] == snapshot
+    third = usual["likeliest"][2]
+    assert piece_name(tokenizer.piece(third["piece"])) == third["name"]
+    assert boxes(app, word=str(third["piece"]))["word"] == third["name"]
+    assert boxes(app, rival=str(third["piece"]))["rival"] == third["name"]
+    assert boxes(app, word=str(len(tokenizer))) == usual, "as a link may have it"
+    assert boxes(app, step="2")["likeliest"] != usual["likeliest"]
+    drawn = chosen_captions(app, word=str(third["piece"]))
+    assert f"“{third['name']}”" in drawn[0]
+
+
+def chosen_captions(app: AppTest, **selection: str) -> list[str]:
+    """Return the headings of the ledger and the contrast of what was chosen."""
+    charts = [payload(one["chosen"], **selection) for one in mounted(app, "chart") if one.get("chosen")]
+    return [heading for chart in charts for heading, _ in chart["captions"].values()]
 
 
 def test_typed_words_become_pieces(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
@@ -289,22 +284,17 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(
 ) -> None:
     app = page()
     word, rival = (piece_of(text, tokenizer)[0] for text in ("bicyclettes", "montagnardes"))
-    # The test page cannot type into a box.
-    select(app, word=word, rival=rival, typed_word="bicyclettes", typed_rival="montagnardes")
-    assert not app.exception
-    assert app.selectbox(key="ledger_word-en").value == "bicyclettes"
-    assert app.selectbox(key="ledger_rival-en").value == "montagnardes"
-    assert len(texts_with(app, "“bicyclettes”")) == len(texts_with(app, "“montagnardes”")) == 1
-    first = piece_name(tokenizer.piece(selection(app).word))
+    chosen = {"word": str(word), "rival": str(rival), "typed_word": "bicyclettes", "typed_rival": "montagnardes"}
+    shown = boxes(app, **chosen)
+    assert (shown["word"], shown["rival"]) == ("bicyclettes", "montagnardes")
+    assert len(shown["told"]) == 2
+    assert all("“bicyclettes”" in heading for heading in chosen_captions(app, **chosen))
+    (given,) = mounted(app, "ledger_choice")
+    assert payload(given["named"], word="0", typed_word="bicyclettes")["piece"] == word
+    first = piece_name(tokenizer.piece(word))
     assert f"“{first}”" in called(first, "bicyclettes")
     assert called("bi", "bicyclettes") == snapshot
     assert called(first, None) == f"“{first}”"
-    app.selectbox(key="ledger_word-en").set_value(OWN).run()
-    app.run()
-    assert "bicyclettes" not in texts(app)
-    app.slider(key="step").set_value(2).run()
-    assert "montagnardes" not in texts(app)
-    assert app.selectbox(key="ledger_rival-en").value == NEXT_BEST
 
 
 def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(

@@ -35,10 +35,16 @@ def page(page: Run) -> Run:
 
 def ask(app: AppTest, **asked: Any) -> AppTest:
     """Have the page take up what a browser asks of what is on show, and run."""
-    take_up(app.session_state, view(app), asked)
+    on_show = view(app)
+    take_up(app.session_state, on_show, asked_of(on_show, asked))
     app.run()
     assert not app.exception
     return app
+
+
+def asked_of(view: View, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the request of a browser that shows `view`."""
+    return {"view": view.id, "identity": view.identity, "what_if": asked}
 
 
 def view(app: AppTest) -> View:
@@ -63,10 +69,10 @@ def opened(app: AppTest, path: Path) -> None:
     assert not app.exception
 
 
-def shown(app: AppTest) -> tuple[str, int, int]:
-    """Return the identity of what the browser is told to show, with its step and the card on show."""
-    (server,), (cards,) = mounted(app, "messenger"), mounted(app, "branches")
-    return server["identity"], server["step"], cards["onShow"]
+def shown(app: AppTest) -> tuple[str, int]:
+    """Return the identity of what the browser is told to show, with the card on show."""
+    (server,), (cards,) = mounted(app, "view_state"), mounted(app, "branches")
+    return server["identity"], cards["onShow"]
 
 
 def cards(app: AppTest) -> list[str]:
@@ -80,22 +86,22 @@ def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
     assert "branches" not in address(app)
 
 
-def test_a_change_comes_on_show_at_the_same_step_and_in_the_address(page: Run) -> None:
+def test_a_change_comes_on_show_and_in_the_address(page: Run) -> None:
     app = page(step="3")
     before = shown(app)
     ask(app, kind="only", step=2, source=1, held=False)
     assert shown(app)[0] != before[0]
-    assert shown(app)[1:] == (2, 1)
+    assert shown(app)[1] == 1
     assert cards(app)[0] == "As translated"
     assert cards(app)[1].startswith("Step 3 looks only at ")
-    assert (address(app)["branches"], address(app)["branch"], address(app)["step"]) == ("0.o.3.2", "1", "3")
+    assert (address(app)["branches"], address(app)["branch"]) == ("0.o.3.2", "1")
     assert "what-if 1 · " in texts(app)
     assert badge(app)["holds"], "the changed numbers are proved"
     ask(app, kind="branch", index=0)
-    assert shown(app) == (before[0], 2, 0)
+    assert shown(app) == (before[0], 0)
     ask(app, kind="branch", index=1)
     ask(app, kind="undo")
-    assert shown(app) == (before[0], 2, 0)
+    assert shown(app) == (before[0], 0)
     assert cards(app) == []
 
 
@@ -106,12 +112,12 @@ def test_change_return_change_again_remove(page: Run, snapshot: SnapshotAssertio
     one = shown(app)[0]
     ask(app, kind="branch", index=0)
     ask(app, kind="temperature", step=None, temperature=4.0, held=True)
-    assert shown(app)[2] == 2
+    assert shown(app)[1] == 2
     assert cards(app)[2] == snapshot
     ask(app, kind="without", step=0, source=0, held=False)
-    assert shown(app)[2] == 3
+    assert shown(app)[1] == 3
     ask(app, kind="remove", index=2)
-    assert (shown(app)[0], shown(app)[2]) == (first, 0), "what was made from it goes with it"
+    assert (shown(app)[0], shown(app)[1]) == (first, 0), "what was made from it goes with it"
     assert len(cards(app)) == 2
     ask(app, kind="branch", index=1)
     assert shown(app)[0] == one
@@ -222,7 +228,7 @@ def test_bad_values_in_a_link_get_a_sentence(page: Run, snapshot: SnapshotAssert
     app = page(branches="0.o.1.1*0.o.99.1*2.a.1*?*0.w.1.AA", branch="3")
     assert len(cards(app)) == 2
     assert panel_texts(app, "branch_problem") == snapshot
-    assert shown(app)[2] == 0, "that which was to be shown was made from one that is not there"
+    assert shown(app)[1] == 0, "that which was to be shown was made from one that is not there"
     assert address(app)["branches"] == "0.o.1.1"
 
 
@@ -253,13 +259,15 @@ def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: 
     opened(app, tmp_path / "all.json")
     assert not app.exception
     assert cards(app) == told
-    assert shown(app) == (saved.first.fingerprint, 0, 0)
+    assert shown(app) == (saved.first.fingerprint, 0)
+    of = View(MAIN, saved.first, saved)
     for number in (2, 1):
-        take_up(app.session_state, View(MAIN, saved.first, saved), {"kind": "branch", "index": number})
+        take_up(app.session_state, of, asked_of(of, {"kind": "branch", "index": number}))
         app.run()
-        assert shown(app) == (saved.trace(number).fingerprint, 0, number)
+        assert shown(app) == (saved.trace(number).fingerprint, number)
     assert "branches" not in address(app), "no link has what is in a file"
-    take_up(app.session_state, View(MAIN, saved.trace(1), saved, 1), {"kind": "alike", "step": 2})
+    of = View(MAIN, saved.trace(1), saved, 1)
+    take_up(app.session_state, of, asked_of(of, {"kind": "alike", "step": 2}))
     app.run()
     assert "which is not here" in texts(app)
     assert cards(app) == told
@@ -272,11 +280,12 @@ def test_more_can_be_tried_on_a_file_where_the_model_is(page: Run, tmp_path: Pat
     app = page()
     opened(app, tmp_path / "one.json")
     assert shown(app)[0] == first.fingerprint
-    take_up(app.session_state, View(MAIN, first, Branches(first)), {"kind": "alike", "step": 1, "held": True})
+    of = View(MAIN, first, Branches(first))
+    take_up(app.session_state, of, asked_of(of, {"kind": "alike", "step": 1, "held": True}))
     app.run()
     assert not app.exception
     assert len(cards(app)) == 2
-    assert shown(app)[2] == 1
+    assert shown(app)[1] == 1
 
 
 def test_in_python_the_same_interventions_give_the_same_numbers(page: Run, en_fr: Path) -> None:

@@ -26,7 +26,7 @@ from attnviz.ui.why.signals import signals_tables
 from attnviz.ui.why.trio import JUDGE, MODELS, judge, missing, trio, trio_stamp
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
-from tests.ui.shown_records import fetched, mounted, panel_texts, texts_with
+from tests.ui.shown_records import address, fetched, mounted, panel_texts, texts_with
 
 Run = Callable[..., AppTest]
 KINDS = dict(zip(MODELS, ("none", "general", "additive"), strict=True))
@@ -65,14 +65,6 @@ def page(folder: Path) -> Run:
 
 def texts(app: AppTest) -> str:
     return "\n".join(element.value for element in app.text)
-
-
-def address(app: AppTest) -> dict[str, str]:
-    """Return what the page writes into the address."""
-    found: dict[str, str] = {}
-    for server in mounted(app, "messenger"):
-        found |= {name: value for name, value in server["address"]["parameters"].items() if value is not None}
-    return found
 
 
 def test_three_translations_stand_side_by_side_with_what_each_looks_with(page: Run, folder: Path) -> None:
@@ -116,12 +108,12 @@ def records_of_growth(app: AppTest) -> list[dict[str, list[object]]]:
 def test_what_is_chosen_is_in_the_address_and_opens_from_it(page: Run) -> None:
     linked = {"sentence": SENTENCE, "step-why": "3", "long": "2", "step-growing": "2"}
     app = page(**linked)
-    assert address(app) == linked
-    assert {server["step"] for server in mounted(app, "messenger")} == {2, 1}
+    assert address(app) == {"sentence": SENTENCE, "long": "2"}
+    assert [view["id"] for view in mounted(app, "view_state")] == ["why", "growing"]
     (lanes,) = records_of_growth(app)
     assert " ".join(lanes["clauses"]) == " ".join(TABLE_3[1].split())
     app.button_group(key="long-en").set_value("3").run()
-    assert address(app) == {"sentence": SENTENCE, "step-why": "3", "long": "3"}
+    assert address(app) == {"sentence": SENTENCE, "long": "3"}
 
 
 def test_a_step_and_a_sentence_that_are_not_there_are_not_opened(page: Run) -> None:

@@ -1,6 +1,7 @@
 // What a component draws from, fetched from the server where it was not sent along: see `attnviz/ui/records.py`.
 
 import { fill, states, whenIdle } from "./shared.js";
+import { selectionOf } from "./state.js";
 import { shown } from "./view.js";
 
 const QUIET = 600; // milliseconds in which nothing was shown anew, after which what is not in sight is fetched
@@ -38,15 +39,18 @@ export function recordOf(root, state, draw) {
 }
 
 /**
- * Where the record of a step lies; an address may have {size} where it is another in a narrow window.
+ * Where the record of a step lies, or where there is one of what a visitor `chose` and he did, that; an address may have
+ * {size} where it is another in a narrow window, and {selection} where it is of all that the view shows.
  * @param {HTMLElement} root
  * @param {Place} place
  * @param {number} step
  */
-function addressOf(root, { at }, step) {
-  const { server } = shown(root);
-  const word = server?.step === step ? server.word : null;
-  return fill(at, { step, word: word ?? "", size: isNarrow(root) ? "-narrow" : "" });
+function addressOf(root, { at, chosen }, step) {
+  const { now } = shown(root);
+  const own = !now || (now.word === null && now.rival === null && now.chosen === null);
+  const place = chosen && !own ? chosen : at;
+  const values = { step, word: now?.word ?? "", size: isNarrow(root) ? "-narrow" : "", selection: selectionOf(root) };
+  return fill(place, values);
 }
 
 export const NARROW = 640; // pixels of a view in which few pictures stand side by side
@@ -105,7 +109,7 @@ async function bring(root, state, draw) {
  * @param {() => boolean} wanted
  * @returns {Promise<any>}
  */
-async function fetched(at, seen, wanted) {
+export async function fetched(at, seen, wanted) {
   for (let tries = 0; tries < 8 && wanted(); tries += 1) {
     try {
       /** @type {HeadersInit} */

@@ -4,9 +4,6 @@ import { listenIn } from "./view.js";
 
 export const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
-// Milliseconds after which the server is believed again, whatever it says: longer than a busy machine is behind.
-export const PATIENCE = 30000;
-
 /**
  * What each component on the page keeps, by its root element.
  * @type {WeakMap<Element, any>}
@@ -39,28 +36,6 @@ export function findAll(root, selector, kind) {
   return /** @type {Kind[]} */ ([...root.querySelectorAll(selector)].filter((node) =>
     node instanceof (kind ?? HTMLElement)
   ));
-}
-
-/**
- * The link to another page that a click follows, in this window; null where it follows none.
- * @param {MouseEvent} click
- */
-export function pageLink({ target, ctrlKey, metaKey, shiftKey }) {
-  const link = target instanceof Element && target.closest("[data-testid=stPageLink-NavLink]");
-  return link instanceof HTMLAnchorElement && !ctrlKey && !metaKey && !shiftKey ? link : null;
-}
-
-/**
- * Whether the browser is on that page. What is drawn may still be the page before, and one gone back from may be drawn to
- * its end.
- * @param {string} path
- */
-export function isOnPage(path) {
-  const last = location.pathname.split("/").filter(Boolean).pop() ?? "";
-  const others = [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")].map((link) =>
-    link.getAttribute("href")
-  );
-  return last === path || (path === "" && !others.includes(last)); // a base path may come before
 }
 
 /**
@@ -155,19 +130,6 @@ export function wordIn(root, words) {
   }
 }
 
-/**
- * The address of the page with other `parameters`; null takes one out.
- * @param {AddressRecord["parameters"]} parameters
- */
-export function addressWith(parameters) {
-  const address = new URL(location.href);
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value === null) address.searchParams.delete(name);
-    else address.searchParams.set(name, value);
-  }
-  return address;
-}
-
 // Calls `work` when the browser has nothing better to do, but within a second; Safari has no such call.
 /** @type {(work: () => void) => void} */
 export const whenIdle = typeof requestIdleCallback === "function"
@@ -180,7 +142,7 @@ export const whenIdle = typeof requestIdleCallback === "function"
  * @param {() => void} work
  * @param {boolean} [text]
  */
-export function afterPaint(work, text) {
+function afterPaint(work, text) {
   const { scheduler } = window;
   requestAnimationFrame(() => {
     if (scheduler) scheduler.postTask(work, { priority: text ? "user-visible" : "background" });

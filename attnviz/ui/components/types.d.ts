@@ -1,13 +1,23 @@
 // What the programs of the components say to one another, and what Streamlit hands them. Steps and source pieces count
 // from 0; null where nobody chose.
 
-/** What a view shows now. The player keeps it, all other components of the view read it. */
+/** What a view shows now. `state.js` keeps it, all components of the view read it. */
 interface Shown {
+  /** What the server says of the translation; null before the view is opened. */
+  view: ViewRecord | null;
+  /** What speaks for it: the mounted component that the server tells. */
+  owner: Element | null;
+  /** What was chosen. */
+  now: Seen | null;
+  /** Of each step the source pieces, strongest first, where that is known. */
+  orders: number[][] | null;
   step: number | null;
   /** The source piece on show: the chosen one, or the one of the largest weight. */
   source: number | null;
   /** Order of the rows of stages 1 to 3. */
   order: Order;
+  /** The compared words as text. */
+  words: string;
   /** How many times as fast as usual the steps play. */
   speed: number;
   /** Whether a what-if holds the translation, and only its numbers change. */
@@ -18,55 +28,91 @@ interface Shown {
   changed: number;
   /** What fetches what is not in sight, one after the other. */
   queue: (() => Promise<void>)[];
-  /** What the server said last. */
-  server: ServerRecord | null;
   /** Pixels. */
   width: number;
 }
 
-/** What the server knows to be on show. */
-interface ServerRecord {
+/** What was chosen in a view. */
+interface Seen {
+  step: number;
+  /** The source piece, or null: then the strongest is on show. */
+  chosen: number | null;
+  /** The pieces whose logits are compared, and what was typed for them. */
+  word: number | null;
+  rival: number | null;
+  typedWord: string;
+  typedRival: string;
+  /** The stage gone to, from 1. */
+  stage: number | null;
+  ordered: Order | null;
+  /** The stop of the tour, from 1, and the step and source piece that were on show before it. */
+  tour: { stop: number; step: number; source: number | null } | null;
+}
+
+interface Remembered {
+  identity: string;
+  family: string;
+  seen: Seen;
+}
+
+/** A parameter of the address that belongs to the browser: see `attnviz/ui/page_state/parameters.py`. */
+interface ViewParameter {
+  name: string;
+  /** Its name in the address. */
+  key: string;
+  /** A number is counted from `first` in the address and from 0 here, one that is a name is the same in both; of the
+   * nearest kind one beyond the last is taken for the last. Of a text, `last` is the length. */
+  kind: "number" | "nearest" | "name" | "choice" | "text";
+  first: number;
+  last: number;
+  values: string[];
+}
+
+/** What the server says of the translation in a view. */
+interface ViewRecord {
+  id: string;
   /** The key of the room that its view stands in. */
   room: string;
-  /** What tells its translation from others. */
+  /** What tells its translation from others, and what all translations have in common that are shown at the same step. */
   identity: string;
-  step: number;
-  /** The source piece chosen, or null: then the strongest is on show. */
-  chosen: number | null;
-  /** The piece whose logit is taken apart, where the visitor chose one. */
-  word: number | null;
-  order: Order;
-  /** All that was chosen, in a text: another where anything was chosen otherwise. */
-  selection: string;
-  address: AddressRecord;
-  /** The path of the page whose address it is; empty for the first. */
-  path: string;
-  /** The stop of the tour, from 1, and the step and source piece that were on show before it; null where it is not on. */
-  tour: { stop: number; step: number; source: number | null } | null;
+  family: string;
+  steps: number;
+  sources: number;
+  tourable: boolean;
+  usualOrder: Order;
+  parameters: ViewParameter[];
+  /** Parameters of the address that the server gives: of the view, of its page where it leads that, and the sentence,
+   * where the page leaves it out as long as nothing is chosen. */
+  own: AddressParameters;
+  page: PageRecord | null;
+  sentence: AddressParameters | null;
+  /** The page's own view, on a page that does not draw it. */
+  main: ViewRecord | null;
 }
 
 type Order = "sentence" | "strongest";
 
-/** The root element of a view. Messages are events on it: `step`, `source` and `order` after a change of Shown, `choose`
- * where a visitor chose, `try` where he tries something by hand, `hint` with the pieces of a hypothesis that he points at
- * in a list, or null, `tell` with what the server is to hear of it, `behind` with a part of the page that the server is to
- * draw anew, `server` after the server has said what it knows, `preview` with a what-if whose weights are to be shown
- * before the server has answered, or null, `point` with what a visitor points at, or null, `weigh` with weights that are shown instead of those of the step, or
- * null, `visit` with a stage to go to. */
+/** The root element of a view. Messages are events on it: `shown`, and then `step`, `source`, `order` and `words` after a
+ * change of those, `choose` where a visitor chose, `try` where he tries something by hand, `answered` once the server has
+ * done that, `hint` with the pieces of a hypothesis that he points at in a list, or null, `preview` with a what-if whose
+ * weights are to be shown before the server has answered, or null, `point` with what a visitor points at, or null, `weigh`
+ * with weights that are shown instead of those of the step, or null, `visit` with a stage to go to. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
 }
 
-/** What a visitor chose, as the message `choose` and the server get it. */
+/** What a visitor chose; null undoes a choice. */
 interface Choice {
   step?: number;
   source?: number | null;
   word?: number | null;
+  rival?: number | null;
+  typedWord?: string;
+  typedRival?: string;
   stage?: number;
   order?: Order;
   /** A stop of the tour, from 1; null ends it. */
   tour?: number | null;
-  what_if?: WhatIf;
 }
 
 /** A source piece, or a step, that a visitor points at by the mouse or has the focus of the keyboard on. */
@@ -101,13 +147,22 @@ type WhatIf =
 interface Mounted<Data> {
   data: Data;
   parentElement: HTMLElement;
-  setTriggerValue(name: string, value: unknown): void;
+  setStateValue(name: string, value: unknown): void;
 }
 
-/** What the server wants in the address; null takes a parameter out. */
-interface AddressRecord {
+/** Parameters of the address; null for one that is not in it. */
+type AddressParameters = Record<string, string | null>;
+
+/** What the server wants in the address of a page; `entry` tells its entry of the history from others. */
+interface PageRecord {
   entry: string;
-  parameters: Record<string, string | null>;
+  parameters: AddressParameters;
+}
+
+/** What the browser's history keeps of an entry: its name, and the translations on show by the ids of their views. */
+interface HistoryEntry {
+  attnvizEntry: string;
+  views: Record<string, string>;
 }
 
 /** Names of sentences and their wording in the language of the page, with values to be filled in in braces. */
@@ -138,9 +193,12 @@ interface Window {
   scheduler?: { postTask(work: () => void, options: { priority: string }): Promise<void> };
 }
 
-/** Where a record is, below the page; {step} and {word} stand for the step and the chosen word on show. */
+/** Where a record is, below the page; {step} and {word} stand for the step and the chosen word on show, {selection} for
+ * all of it. */
 interface Place {
   at: string;
+  /** Where that is of what a visitor chose, in place of what each step shows by itself. */
+  chosen?: string;
 }
 
 /** What a component keeps that may have to fetch what it draws from. */

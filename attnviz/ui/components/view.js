@@ -42,15 +42,19 @@ export function viewOf(node) {
 function showIn(root) {
   /** @type {Shown} */
   const view = {
+    view: null,
+    owner: null,
+    now: null,
+    orders: null,
     step: null,
     source: null,
     order: "sentence",
+    words: "",
     speed: 1,
     held: false,
     touched: 0,
     changed: 0,
     queue: [],
-    server: null,
     width: root.clientWidth,
   };
   new ResizeObserver(() => {
@@ -69,7 +73,7 @@ export const shown = (node) => viewOf(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"step" | "source" | "order" | "choose" | "try" | "hint" | "tell" | "behind" | "server" | "preview" | "visit"} name
+ * @param {"shown" | "step" | "source" | "order" | "words" | "choose" | "try" | "hint" | "answered" | "preview" | "visit"} name
  * @param {unknown} [detail]
  */
 export function send(node, name, detail) {

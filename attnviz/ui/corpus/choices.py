@@ -14,6 +14,9 @@ import streamlit as st
 from attnviz.corpora import MEASURES
 from attnviz.ui.corpus.table import PRESETS, Brush, Choice
 from attnviz.ui.language import language_address
+from attnviz.ui.page_state import inputs
+from attnviz.ui.page_state.address import keep_page
+from attnviz.ui.page_state.depth import DEPTH
 from attnviz.ui.page_state.view import Session
 
 TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
@@ -49,9 +52,6 @@ _DEFAULT = {
 }
 NAMES = tuple(_DEFAULT)
 _LONGEST = 200
-
-BROWSERS = "lecture"
-"""The parameter of the address that is the browser's own: whether lecture mode is on."""
 
 
 def key(name: str) -> str:
@@ -112,12 +112,9 @@ def brush_text(brush: Brush | None) -> str:
     return "" if brush is None else "_".join(f"{number:.4g}" for number in (*brush.x, *(brush.y or ())))
 
 
-def write_address(session: Mapping[Any, Any]) -> None:
+def write_address(session: Session) -> None:
     """Have in the address what is chosen and is not what the page opens with."""
     said = {name: str(session[key(name)] or "") for name in _DEFAULT}
-    wanted = {name: value for name, value in said.items() if value and value != _DEFAULT[name]}
-    wanted |= {name: value for name, value in language_address().items() if value}
-    if BROWSERS in st.query_params:
-        wanted[BROWSERS] = st.query_params[BROWSERS]
-    if wanted != st.query_params.to_dict():
-        st.query_params.from_dict(wanted)
+    wanted = {name: value if value and value != _DEFAULT[name] else None for name, value in said.items()}
+    others = dict.fromkeys((*inputs.REQUEST, DEPTH))  # a link may have them for the other pages
+    keep_page(session, repr(said), others | wanted | language_address())

@@ -20,6 +20,7 @@ from attnviz.ui.corpus.picture import plot
 from attnviz.ui.file_box import file_box, files_taken
 from attnviz.ui.language import localised, use_chosen_language
 from attnviz.ui.passage import passage
+from attnviz.ui.requests import request_button
 from attnviz.ui.shelf import SAMPLE, SAMPLE_LINKS, shelved
 from attnviz.ui.turns import in_turn
 from attnviz.wording.corpus import measure_names, preset_names, preset_told
@@ -29,6 +30,8 @@ from attnviz.wording.why_story import Passage
 _FILE = "corpus_file"
 _BEFORE, _REFUSED = "corpus_before", "corpus_refused"
 """In the session: the table that was on show last, and why the file that was given since is none, with that table."""
+_OPENED = "corpus_opened"
+"""In the session: how many pairs were opened."""
 _PART = 200
 """Rows that are sent to the browser at once."""
 
@@ -85,9 +88,7 @@ def _about() -> str:
 
 def _ways_in(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
-        st.button(
-            gettext("Take the sample"), type="primary", key="corpus_sample", on_click=_begin_sample, args=(model,)
-        )
+        request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
         box = f"corpus_box_{files_taken(_FILE)}"  # another box after each: closed
         with st.container(key="corpus_own", width="content"), st.popover(gettext("A file of yours"), key=box):
             file_box(
@@ -123,7 +124,6 @@ def _ways_in(model: str) -> None:
 
 
 def _begin_sample(model: str) -> None:
-    use_chosen_language()  # called before the page runs
     _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes())
 
 
@@ -168,7 +168,7 @@ def _progress(job: Job) -> None:
             when = "" if left is None else gettext("{seconds} s left", seconds=round(left))
             count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", told.done, all=told.total)
             st.progress(told.done / max(told.total, 1), " · ".join(filter(None, (count, when))))
-        st.button(gettext("Cancel"), on_click=job.cancel, key="corpus_cancel")
+        request_button(gettext("Cancel"), job.cancel, key="corpus_cancel")
 
 
 def _table(job: Job, open_pair: Open) -> None:
@@ -210,7 +210,7 @@ def _table(job: Job, open_pair: Open) -> None:
         elif chosen.query.strip():
             asked = shorten(chosen.query.strip(), 40)
             st.text(gettext("None of these pairs has “{query}” in either sentence.", query=asked))
-            st.button(gettext("Clear the search"), on_click=choices.find_all, key="corpus_find_all")
+            request_button(gettext("Clear the search"), choices.find_all, key="corpus_find_all")
 
 
 def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> None:
@@ -230,7 +230,7 @@ def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> N
             _skipped(job, job.progress.skipped)
         if chosen.brush is not None:
             st.text(gettext("Only the marked region is listed."), width="content")
-            st.button(gettext("Show all again"), type="tertiary", key="corpus_unbrush", on_click=all_of_it)
+            request_button(gettext("Show all again"), all_of_it, type="tertiary", key="corpus_unbrush")
 
 
 def _skipped(job: Job, count: int) -> None:
@@ -282,7 +282,7 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key=f"corpus_rows_{part}",
+        key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",  # another list after each pair: none is picked in it
         height=min(520, 38 + 35 * len(shown)),
         column_config=_columns(names),
     )
@@ -291,6 +291,7 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
     if rows and rows[0] < len(shown):
         row = shown.slice(rows[0], 1).to_pylist()[0]
         choices.write_address(session)
+        session[_OPENED] = session.get(_OPENED, 0) + 1
         try:
             open_pair(table.pair_of(path, row["number"], row["source"], row["target"]))
         except AttnvizError as error:

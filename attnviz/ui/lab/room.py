@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +17,7 @@ from attnviz.analysis.vectors import VECTOR_KINDS
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.follower.follower import follow
+from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.answers import answers_panel, answers_pictures, answers_tables
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
@@ -26,17 +27,21 @@ from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
 from attnviz.ui.lab.trials import trials_panel, trials_pictures, trials_tables
 from attnviz.ui.language import localised, use_chosen_language
 from attnviz.ui.page_state import address
+from attnviz.ui.page_state.comparison import NAMES as COMPARED
 from attnviz.ui.page_state.comparison import forget_comparison
-from attnviz.ui.page_state.link_problems import Offered, note
-from attnviz.ui.page_state.parts import TABLES, part
+from attnviz.ui.page_state.heatmap_choices import OPTIONS
+from attnviz.ui.page_state.link_problems import note
+from attnviz.ui.page_state.parameters import Offered
+from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.passage import passage
 from attnviz.ui.records import on_show
+from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.link_told import link_told
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
-from attnviz.ui.toolbar.downloads import Picture, picture_box, picture_file
+from attnviz.ui.toolbar.downloads import Picture, offer_pictures, picture_box, picture_file
 from attnviz.ui.toolbar.translation import status
 from attnviz.ui.turns import in_turn
 from attnviz.wording.labels import shorten
@@ -90,7 +95,7 @@ SECTIONS: Mapping[str, Section] = {
 
 @st.fragment
 def lab_room(view: View, *, asked: bool = False) -> None:
-    """Draw the lab of `view`; `open_view` comes before. Where its translation was `asked` for, say what ran."""
+    """Draw the lab of `view`. Where its translation was `asked` for, say what ran."""
     use_chosen_language()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
@@ -112,7 +117,7 @@ def lab_room(view: View, *, asked: bool = False) -> None:
             link_told(view)
         with sentences:
             transport(view)  # after the choice of the section and in it, which the address is written with
-        part(view, TABLES, _tables)(view, section)
+        _tables(view, section)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
             key_names(view, stepping_only=True)
             glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
@@ -184,22 +189,21 @@ def _unknown_section(chosen: str) -> None:
 
 
 def _tables(view: View, section: Section) -> None:
-    """Offer the numbers in the pictures of the section, made only when opened."""
-    use_chosen_language()
-    if section.tables is None:
+    """Offer the numbers in the pictures of the section, made only while the box is open."""
+    tables, kept = section.tables, st.session_state.to_dict()
+    if tables is None:
         return
-    box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        follow(view, TABLES)
-        with st.spinner(gettext("Computing…")):
-            found = list(section.tables(view, st.session_state))
-        if not found:
-            st.caption(gettext("Nothing is drawn here, so there are no numbers."))
-        for name, table in found:
-            st.markdown(f"**{name}**")
-            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+
+    def made(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
+        return tables(view, with_selection(kept, view, selection))
+
+    table_box(view, gettext("The charts as tables"), "tables", section_name(kept), made)
+
+
+def section_name(session: Mapping[Any, Any]) -> str:
+    """Return what tells the pictures of a section as they are chosen from others."""
+    names = {*_choices(), *COMPARED, *OPTIONS}
+    return repr({name: session.get(name) for name in sorted(names)})
 
 
 @st.fragment
@@ -207,4 +211,9 @@ def _tables(view: View, section: Section) -> None:
 def _downloads(view: View, section: Section) -> None:
     """Offer the pictures of the section, drawn when the box is opened."""
     use_chosen_language()
-    picture_box(lambda: (picture_file(view.trace, one) for one in section.pictures(view, st.session_state)))
+    kept = st.session_state.to_dict()
+
+    def made(selection: Selection) -> Iterator[PictureFile]:
+        return (picture_file(view.trace, one) for one in section.pictures(view, with_selection(kept, view, selection)))
+
+    picture_box(lambda: offer_pictures(view, made, section_name(kept)))

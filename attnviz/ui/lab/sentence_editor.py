@@ -10,6 +10,7 @@ from attnviz.analysis.sentence_edits import next_word, sentence_words, swapped, 
 from attnviz.languages import gettext
 from attnviz.ui.page_state.comparison import HELD, SENTENCE, edit
 from attnviz.ui.page_state.view import View
+from attnviz.ui.requests import request_button
 from attnviz.wording.labels import quote, shorten
 
 MOST_WORDS = 80
@@ -67,19 +68,19 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
         session[view.key("edited_word")] = None
         edit(session, view, changed)
 
-    st.button(
-        drop, key=view.key("drop_word"), disabled=word is None, on_click=lambda: take(without_word(sentence, word or 0))
+    request_button(
+        drop, lambda: take(without_word(sentence, word or 0)), key=view.key("drop_word"), disabled=word is None
     )
-    st.button(
-        swap, key=view.key("swap_words"), disabled=follower is None, on_click=lambda: take(swapped(sentence, word or 0))
+    request_button(
+        swap, lambda: take(swapped(sentence, word or 0)), key=view.key("swap_words"), disabled=follower is None
     )
     source = view.trace.source_text
-    st.button(
+    request_button(
         gettext("Undo all"),
+        lambda: take(source),
         key=view.key("undo_edits"),
         type="tertiary",
         disabled=sentence == source,
-        on_click=lambda: take(source),
     )
 
 

@@ -17,11 +17,8 @@ from attnviz.figures.trials import WIDTH, trials_figure, trials_likeliest_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_record
-from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.lab.lacking import lacking
 from attnviz.ui.lab.reckoned import best_look_of, firmness_of, shuffled_of, trials_of
-from attnviz.ui.language import use_chosen_language
-from attnviz.ui.page_state.parts import INSIDE_WORD, part
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import references
 from attnviz.ui.records import Asked, UnknownRecordError, address
@@ -66,8 +63,8 @@ def trials_panel(view: View, theme: ThemeName) -> None:
             ahead=True,
         )
     with right:
-        with st.container(key=view.key(INSIDE_WORD)):
-            part(view, INSIDE_WORD, _wanted)(view)
+        with st.container(key=view.key("inside_word")):
+            _wanted(view)
         _heading(gettext("What this shows, and what it does not"), trials_caveat())
     left, right = st.columns(2, gap="large")
     with left, st.container(key=view.key("beside_bars")):
@@ -99,9 +96,7 @@ def _heading(title: str, told: str) -> None:
 
 
 def _wanted(view: View) -> None:
-    """Draw the choice of the word that the step should have looked for: the part `INSIDE_WORD`."""
-    use_chosen_language()
-    follow(view, INSIDE_WORD)
+    """Draw the choice of the word that the step should have looked for."""
     tokenizer = tokenizer_of(view.trace)
     assert tokenizer is not None  # lacking
     word_choice(view, tokenizer, gettext("Where should it have looked for"))

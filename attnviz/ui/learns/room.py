@@ -14,7 +14,7 @@ from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_
 from attnviz.languages import gettext, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import PictureFile
+from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
 from attnviz.ui.components.timeline.timeline import timeline
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.language import use_chosen_language
@@ -22,6 +22,7 @@ from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings,
 from attnviz.ui.learns.pictures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.learns.story import lead, learns_told, moment_told
+from attnviz.ui.page_state.address import keep_page
 from attnviz.ui.passage import passage, references
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import picture_box
@@ -108,7 +109,8 @@ def _timeline(chosen: Chosen) -> None:
     opened = None if update is None else max(0, sum(at <= update for at in moments) - 1)
     told = [moment_told(runs, at) for at in moments]
     names = " ".join([*(run.name for run in runs), str(len(runs))])
-    timeline(ROOM, names, moments, told, (grouped(moments[0]), grouped(moments[-1])), opened, chosen.parameters)
+    timeline(ROOM, names, moments, told, (grouped(moments[0]), grouped(moments[-1])), opened)
+    keep_page(st.session_state, names, chosen.parameters)
 
 
 def _rules(runs: list[Snapshots]) -> None:
@@ -128,7 +130,12 @@ def _downloads(chosen: Chosen) -> None:
     use_chosen_language()
     update = _update_on_show(chosen)
     name = f"attnviz-learns-{chosen.runs[0].name}-lecture.html"
-    picture_box(lambda: _files(chosen), lambda theme: learns_told(chosen, update, theme), name, ROOM.key)
+    picture_box(
+        lambda: picture_file_buttons(_files(chosen), ROOM.key("export")),
+        lambda theme: learns_told(chosen, update, theme),
+        name,
+        ROOM.key,
+    )
 
 
 def _update_on_show(chosen: Chosen) -> int:

@@ -13,7 +13,7 @@ Kind = Literal["model", "sentence", "branch"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 KIND, MODEL, SENTENCE, HELD, BRANCH = "compare", "other_model", "other_sentence", "held", "other_branch"
-_NAMES = (KIND, MODEL, SENTENCE, HELD, BRANCH)
+NAMES = (KIND, MODEL, SENTENCE, HELD, BRANCH)
 """The choices, in the session and in the address."""
 _OPENED = "comparison_opened"
 
@@ -101,13 +101,13 @@ def edit(session: Session, view: View, sentence: str) -> None:
 
 def forget_comparison(session: Session, view_id: str) -> None:
     """Forget what was chosen: another link is to be followed."""
-    for name in (*_NAMES, _OPENED):
+    for name in (*NAMES, _OPENED):
         session.pop(view_key(view_id, name), None)
 
 
 def _take_link(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> tuple[str, ...]:
     """Take over what a link says and return a sentence for each of its values that is none."""
-    given = {name: linked.get(view.key(name)) for name in _NAMES}
+    given = {name: linked.get(view.key(name)) for name in NAMES}
     tried = list(map(str, other_branches(view)))
     problems = []
     if given[KIND] not in (None, *KINDS):

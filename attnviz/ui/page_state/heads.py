@@ -28,7 +28,7 @@ def seen_as_chosen(session: Session, view_id: str, trace: Any, linked: Mapping[s
 def head_choices(trace: Any) -> dict[str, Heads]:
     """Return what can be chosen for `trace`, by its name in the address: the means, then the heads layer by layer;
     nothing where there are no heads."""
-    if not trace.has_heads:
+    if not getattr(trace, "has_heads", False):
         return {}
     layers, heads = map(range, trace.cross_weights.shape[:2])
     found = [Heads(), *(Heads(layer) for layer in layers)]
@@ -46,7 +46,7 @@ def heads_in_address(heads: Heads) -> str:
 def heads_address(view: View) -> dict[str, str | None]:
     """Return the address parameter of what is on show; None for the mean of all heads, and where there are none."""
     trace = view.trace
-    chosen = getattr(trace, "heads", Heads()) != Heads()  # of a single head there are no others
+    chosen = getattr(trace, "heads", Heads()) != Heads()  # of a single head, or a pair, there are no others
     return {view.key(HEADS): heads_in_address(trace.heads) if chosen else None}
 
 

@@ -1,20 +1,16 @@
-"""How a view's pictures are drawn: what the switches below the heatmap say, and the order of the rows of the stages."""
+"""How the heatmap of a view is drawn: what the switches below it say."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast
 
 from attnviz.analysis.grid import FACES, By, Face
-from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.palette import Colours
-from attnviz.ui.carried import carry
 from attnviz.ui.page_state.view import Session, View, view_key
 
-Order = Literal["sentence", "strongest"]
-
-_OPTIONS: dict[str, tuple[Any, ...]] = {
+OPTIONS: dict[str, tuple[Any, ...]] = {
     "by": ("words", "pieces"),
     "face": FACES,
     "colours": ("paper", "cividis"),
@@ -23,7 +19,7 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "margins": (False, True),
 }
 """Every choice and what may be chosen, first what is drawn where nobody chose. A choice is kept by its widget's key."""
-_KEPT, ORDER = "heatmap_choices", "order"
+_KEPT = "heatmap_choices"
 
 
 @dataclass(frozen=True)
@@ -48,8 +44,7 @@ def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | No
     A widget that was not drawn in the last run, or returns what it does not offer, gets back what was chosen in it.
     """
     kept = cast("HeatmapChoices", session.get(view.key(_KEPT)) or _linked(view, linked or {}))
-    for name, options in _OPTIONS.items():
-        carry(session, view.key(name))
+    for name, options in OPTIONS.items():
         value = session.get(view.key(name))
         if value is not None and value in options:
             kept = replace(kept, **{name: value})
@@ -59,33 +54,10 @@ def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | No
     return kept
 
 
-def choices_offered() -> dict[str, tuple[str, ...]]:
-    """Return what each address parameter of the choices can be."""
-    return {name: tuple(map(_written, options)) for name, options in _OPTIONS.items()} | {ORDER: get_args(Order)}
-
-
-def row_order(session: Session, view: View, linked: Mapping[str, str] | None = None) -> Order | None:
-    """Return the order of the rows of stages 1 to 3 that the visitor or his link chose, or None."""
-    key = view.key(ORDER)
-    return _order(session.get(key, (linked or {}).get(key)))
-
-
-def shown_order(session: Session, view: View) -> Order:
-    """Return the order of the rows of stages 1 to 3: a long sentence opens with the pieces that matter, unless the
-    visitor has said otherwise."""
-    usual: Order = "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence"
-    return row_order(session, view) or usual
-
-
-def choose_order(session: Session, view: View, order: Any) -> None:
-    """Take over the order of the rows that a visitor chose."""
-    session[view.key(ORDER)] = _order(order)
-
-
-def choices_address(view: View, choices: HeatmapChoices, order: Order | None) -> dict[str, str | None]:
+def choices_address(view: View, choices: HeatmapChoices) -> dict[str, str | None]:
     """Return the address parameters of the choices; None for what is drawn where nobody chose."""
-    written: dict[str, str | None] = {ORDER: order}
-    for name, options in _OPTIONS.items():
+    written: dict[str, str | None] = {}
+    for name, options in OPTIONS.items():
         value = getattr(choices, name)
         written[name] = None if value == options[0] else _written(value)
     return {view.key(name): value for name, value in written.items()}
@@ -93,13 +65,13 @@ def choices_address(view: View, choices: HeatmapChoices, order: Order | None) ->
 
 def forget_choices(session: Session, view_id: str) -> None:
     """Forget all choices of a view: another link is to be followed."""
-    for name in (*_OPTIONS, _KEPT, ORDER):
+    for name in (*OPTIONS, _KEPT):
         session.pop(view_key(view_id, name), None)
 
 
 def _linked(view: View, linked: Mapping[str, str]) -> HeatmapChoices:
     chosen = HeatmapChoices()
-    for name, options in _OPTIONS.items():
+    for name, options in OPTIONS.items():
         for option in options:
             if linked.get(view.key(name)) == _written(option):
                 chosen = replace(chosen, **{name: option})
@@ -109,7 +81,3 @@ def _linked(view: View, linked: Mapping[str, str]) -> HeatmapChoices:
 def _written(option: Any) -> str:
     """Return an option as an address has it: switches as 1 and 0."""
     return str(int(option)) if isinstance(option, bool) else str(option)
-
-
-def _order(value: Any) -> Order | None:
-    return value if value in get_args(Order) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnviz.ui.carried import carry
 from attnviz.ui.page_state.view import Session
 
 SENTENCE = "sentence"
@@ -12,19 +11,35 @@ TARGET = "target"
 SEARCH = "search"
 MODEL = "model"
 DEVICE = "device"
+REQUEST = (SENTENCE, TARGET, MODEL, SEARCH)
+"""Those that are in the address."""
+_TARGET_OF = "target_of"
+"""The sentence that the translation was given for."""
 
 
 def open_box(session: Session, key: str, linked: Mapping[str, str], otherwise: str = "") -> None:
     """Fill a text box that is drawn for the first time: with the text of the link, if it has one."""
-    carry(session, key)
     if key not in session:
         session[key] = linked.get(key, otherwise)
 
 
-def take_example(session: Session, sentence: str) -> None:
-    """Put an example in the sentence box; a translation given for another sentence goes."""
-    session[SENTENCE] = sentence
-    drop_target(session)
+def put(session: Session, sentence: str, target: str = "") -> None:
+    """Put a sentence in its box, and a translation of it, or none, in the other."""
+    session[SENTENCE], session[TARGET], session[_TARGET_OF] = sentence, target, sentence
+
+
+def mind_target(session: Session, sentence: str, linked: Mapping[str, str]) -> None:
+    """Drop the translation that was given, where that was for another sentence than now stands in the box."""
+    if session.get(_TARGET_OF, linked.get(SENTENCE, sentence)) != sentence:
+        drop_target(session)
+    session[_TARGET_OF] = sentence
+
+
+def follow_request(session: Session, linked: Mapping[str, str], otherwise: str) -> None:
+    """Ask for what a link says, or the sentence `otherwise`. The boxes are set, or a browser keeps what is in them."""
+    put(session, linked.get(SENTENCE, otherwise), linked.get(TARGET, ""))
+    for key in (MODEL, SEARCH):
+        session.pop(key, None)
 
 
 def drop_target(session: Session) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from attnviz.languages import gettext
+from attnviz.ui.page_state.parameters import Offered
 from attnviz.ui.page_state.view import Session, View, view_key
 from attnviz.wording.labels import shorten
-
-Offered = range | Collection[str]
-"""What an address parameter can be: whole numbers, or names."""
 
 _READ, _NOTED, _INSTEAD = "link_read", "link_noted", "link_instead"
 _LONGEST = 40
@@ -32,17 +30,17 @@ def note(session: Session, name: str, value: str | None, offered: Offered) -> No
         session[_NOTED] = session.get(_NOTED, {}) | {name: (value, offered)}
 
 
-def link_problems(session: Session, parameters: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Return a sentence about each value that was noted, and forget those in whose place something else was chosen
-    since: by the address `parameters` of what is on show."""
+def link_problems(session: Session, parameters: Mapping[str, str | None]) -> dict[str, str]:
+    """Return a sentence about each value that was noted, by the name of its parameter, and forget those in whose place
+    something else was chosen since, by the server's `parameters` of what is on show; of others the browser knows it."""
     noted = session.get(_NOTED)
     if not noted:
-        return ()
+        return {}
     instead = session.setdefault(_INSTEAD, {})
     for name in list(noted):
         if instead.setdefault(name, parameters.get(name)) != parameters.get(name):
             del noted[name]
-    return tuple(_sentence(name, value, offered) for name, (value, offered) in noted.items())
+    return {name: _sentence(name, value, offered) for name, (value, offered) in noted.items()}
 
 
 def forget_link(session: Session, view_id: str) -> None:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import gettext
-from attnviz.ui.chrome import first_page
+from attnviz.ui.chrome import Page, go_to
 from attnviz.ui.corpus.choices import open_choices
 from attnviz.ui.corpus.room import corpus_room
 from attnviz.ui.corpus.table import Pair
-from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold import bring_gold
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import standing_request
 from attnviz.ui.toolbar.translation import follow_link
 
 
-def page() -> StreamlitPage:
-    """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=gettext("Corpus"), url_path="corpus")
-
-
 def _draw() -> None:
-    open_choices(st.session_state, st.query_params, address.went_through_history())
+    open_choices(st.session_state, st.query_params, anew=False)
     available = models()
     if not available:
         st.text(gettext("There is no model here to measure pairs by."))
@@ -35,8 +29,15 @@ def _open(pair: Pair) -> None:
     """Show a pair on the first page, with the links that people drew: as the model's own translation is no one's, its
     words are given."""
     follow_link()
-    st.session_state[inputs.SENTENCE], st.session_state[inputs.TARGET] = pair.source, pair.target
+    inputs.put(st.session_state, pair.source, pair.target)
     if pair.gold:
         bring_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
-    # What Streamlit leaves behind in the browser's history has these parameters: Back leads there, after a reload too.
-    st.switch_page(first_page(), query_params=st.query_params.to_dict())
+    go_to("")
+    st.rerun()
+
+
+def _forget() -> None:
+    open_choices(st.session_state, st.query_params, anew=True)
+
+
+page = Page("corpus", lambda: gettext("Corpus"), _draw, _forget)

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
-from streamlit.navigation.page import StreamlitPage
-
 from attnviz.languages import gettext
+from attnviz.ui.chrome import Page
 from attnviz.ui.learns.choices import forget_choices, open_choices, trainings
 from attnviz.ui.learns.room import learns_room
-from attnviz.ui.page_state import address
-
-
-def page() -> StreamlitPage:
-    """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=gettext("How it learns"), url_path="learns")
 
 
 def offered() -> bool:
@@ -22,7 +14,8 @@ def offered() -> bool:
 
 
 def _draw() -> None:
-    if address.went_through_history():
-        forget_choices()
     open_choices()
     learns_room()
+
+
+page = Page("learns", lambda: gettext("How it learns"), _draw, forget_choices)

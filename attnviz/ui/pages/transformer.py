@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import gettext
+from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.page_state import address
 from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import request_address, sentence_box, standing_request
@@ -16,18 +15,8 @@ from attnviz.ui.transformer.exhibit import Asked
 from attnviz.ui.transformer.room import forget_transformer, transformer_room
 from attnviz.wording import ladder
 
-_ENTRY = "transformer "
-
-
-def page() -> StreamlitPage:
-    """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=gettext("To the transformer"), url_path="transformer")
-
 
 def _draw() -> None:
-    if address.went_through_history():
-        follow_link()
-        forget_transformer(st.session_state)
     available = models()
     with st.container(key="transformer_opening"):
         passage(ladder.opening())
@@ -40,6 +29,14 @@ def _draw() -> None:
     shown = translation_on_show(request, back=False)
     if shown.view is None:
         return
-    open_shown(shown.view, request_address(request, available) if shown.asked and request else None, _ENTRY)
+    open_shown(shown.view, request_address(request, available) if shown.asked and request else None)
     device, beam = (request.device, request.beam) if request else ("auto", 5)
     transformer_room(Asked(shown.view, device, beam))
+
+
+def _forget() -> None:
+    follow_link()
+    forget_transformer(st.session_state)
+
+
+page = Page("transformer", lambda: gettext("To the transformer"), _draw, _forget)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import streamlit as st
-from streamlit.navigation.page import StreamlitPage
-
 from attnviz.languages import gettext
-from attnviz.ui.corpus import choices as corpus_choices
-from attnviz.ui.page_state import address
-from attnviz.ui.page_state.tour import can_be_toured
+from attnviz.ui.chrome import Page
+from attnviz.ui.page_state.parameters import can_be_toured
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
 from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar.controls import controls, opening_request, request_address, without_models
@@ -16,11 +12,6 @@ from attnviz.ui.toolbar.dial import open_page_depth
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
 from attnviz.ui.toolbar.translation import follow_link, open_shown, status, translation_on_show, what_ran
-
-
-def page() -> StreamlitPage:
-    """Return the page as the navigation knows it; it stands at the root address."""
-    return st.Page(_draw, title=gettext("Translate"), url_path="", default=True)
 
 
 def translate_opening() -> None:
@@ -33,17 +24,13 @@ def translate_opening() -> None:
 
 
 def _draw() -> None:
-    if address.went_through_history():
-        follow_link()
     available = models()
     request, beside, ran = controls(available) if available else without_models()
     shown = translation_on_show(request, back=bool(request), steps=True)
     view = shown.view
     with beside:
         if view:
-            # What a corpus was left with is in the address that it was left for.
-            left = dict.fromkeys(corpus_choices.NAMES)
-            open_shown(view, left | request_address(request, available) if shown.asked and request else None)
+            open_shown(view, request_address(request, available) if shown.asked and request else None)
             if can_be_toured(view):
                 tour_button()
         share_and_save(view)
@@ -54,3 +41,6 @@ def _draw() -> None:
         step_room(view, open_page_depth())
         if can_be_toured(view):
             tour_offer()
+
+
+page = Page("", lambda: gettext("Translate"), _draw, follow_link)

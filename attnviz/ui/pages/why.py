@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from attnviz import AttnvizError
 from attnviz.languages import gettext
+from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import View
 from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
@@ -18,18 +17,8 @@ from attnviz.ui.why.room import forget_why, why_room
 from attnviz.ui.why.trio import Trio, missing, trio
 from attnviz.wording import why_story
 
-_ENTRY = "why "
-
-
-def page() -> StreamlitPage:
-    """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=gettext("Why attention?"), url_path="why")
-
 
 def _draw() -> None:
-    if address.went_through_history():
-        follow_link()
-        forget_why(st.session_state)
     available = models()
     with st.container(key="why_opening"):
         passage(why_story.opening())
@@ -44,7 +33,7 @@ def _draw() -> None:
     shown = translation_on_show(request, back=False)
     if shown.view is None:
         return
-    open_shown(shown.view, request_address(request, available) if shown.asked and request else None, _ENTRY)
+    open_shown(shown.view, request_address(request, available) if shown.asked and request else None)
     if told := missing():
         with st.container(key="why_problem"):
             st.text(told)
@@ -65,3 +54,11 @@ def _trio(view: View, request: Request | None) -> Trio | None:
         with st.container(key="why_problem"):
             st.text(str(error))
         return None
+
+
+def _forget() -> None:
+    follow_link()
+    forget_why(st.session_state)
+
+
+page = Page("why", lambda: gettext("Why attention?"), _draw, _forget)

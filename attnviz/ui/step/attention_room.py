@@ -12,7 +12,6 @@ from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
-from attnviz.ui.page_state.parts import TABLES, part
 from attnviz.ui.page_state.view import View
 from attnviz.ui.step.heatmap import heatmap_beside
 from attnviz.ui.step.key_help import key_names
@@ -37,7 +36,7 @@ def attention_room(view: View) -> None:
                 findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
             _step(view)
-        part(view, TABLES, chart_tables)(view)
+        chart_tables(view)
 
 
 def _step(view: View) -> None:

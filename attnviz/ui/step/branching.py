@@ -12,7 +12,6 @@ from attnviz.trace.changes import Resolved, resolved
 from attnviz.ui.page_state.branch_address import left_out
 from attnviz.ui.page_state.branches import leave_out, open_branches, tried_in
 from attnviz.ui.page_state.heads import seen_as_chosen
-from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import models, translate, weights_of
 
@@ -29,7 +28,7 @@ def branch_on_show(
     beam: int | None = None,
     saved: Branches | None = None,
 ) -> View:
-    """Return the view of what is on show of `first` and its branches, at the step that was on show before.
+    """Return the view of what is on show of `first` and its branches.
 
     The model that made `first` makes them, on this `device`, and searches with this `beam`, that of `first` unless
     given; those that were `saved` with it need no model. What cannot be made is left out, and `tried_in` says why.
@@ -37,10 +36,7 @@ def branch_on_show(
     going_on = open_branches(session, view_id, first, linked, saved.branches if saved else None)
     branches = _made(session, view_id, first, _maker(first, device, beam), saved, going_on=going_on)
     number = tried_in(session, view_id).on_show
-    view = View(view_id, seen_as_chosen(session, view_id, branches.trace(number), linked), branches, number)
-    if going_on:
-        carry_over(session, view)
-    return view
+    return View(view_id, seen_as_chosen(session, view_id, branches.trace(number), linked), branches, number)
 
 
 def _made(

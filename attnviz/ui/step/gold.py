@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -12,10 +13,10 @@ from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings.findings import given_findings
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.gold import TEXT, fill_box, give, gold_of, problem_of, take_off, waits
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
+from attnviz.ui.requests import request_button
 from attnviz.ui.resources import posterior_of, weights_digest_of
 from attnviz.wording.gold import false_sentence, gold_summary, missed_sentence, no_links_here, what_links_count
 
@@ -40,8 +41,8 @@ def gold_box(view: View) -> None:
             persist_state="session",
         )
         with st.container(horizontal=True):
-            st.button(gettext("Show them"), type="primary", key=view.key("gold_show"), on_click=_give, args=(view,))
-            st.button(gettext("Take them off"), key=view.key("gold_off"), on_click=take_off, args=(session, view))
+            request_button(gettext("Show them"), partial(_give, view), type="primary", key=view.key("gold_show"))
+            request_button(gettext("Take them off"), partial(take_off, session, view), key=view.key("gold_off"))
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem_within")).text(problem)
 
@@ -54,7 +55,6 @@ def _numbered(words: tuple[str, ...]) -> str:
 
 
 def _give(view: View) -> None:
-    use_chosen_language()  # called before the page runs
     give(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
 
 

@@ -5,10 +5,11 @@ By default every step shows the ledger of its own word, and the browser fetches 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.ledger import ledgers
@@ -23,14 +24,13 @@ from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
-from attnviz.ui.components.follower.follower import follow
-from attnviz.ui.language import use_chosen_language
-from attnviz.ui.page_state.parts import INSIDE_WORD
-from attnviz.ui.page_state.selection import selection_of, source_of
+from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import View
+from attnviz.ui.payloads import payload
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import Asked, UnknownRecordError
 from attnviz.ui.resources import tokenizer_of, weights_digest_of
+from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.ledger_choice import chosen_pair, pair, typed_words, word_choices
 from attnviz.ui.step.places import place_of
 from attnviz.wording.labels import quote, shorten
@@ -39,26 +39,35 @@ from attnviz.wording.ledger import ledger_heading, ledger_sentence
 
 def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the ledger of the chosen word at the step on show and its contrast with a rival, below the choice of
-    both: the part `INSIDE_WORD`."""
-    use_chosen_language()
+    both."""
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
     lacking = STEP_FIGURES["ledger"].lacking(Subject(trace, 0, weights))
     if lacking or weights is None or tokenizer is None:
         st.text(lacking)
         return
-    follow(view, INSIDE_WORD)
     word_choices(view, tokenizer)
-    here = _on_show(view, tokenizer)
-    chosen: dict[str, AtStep] = {}
-    if here != _own(trace, here.step):
-        key = trace.fingerprint, theme, language(), weights_digest_of(trace)
-        chosen = _chosen_words(trace, weights, tokenizer, here, key)
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "ledger"), (right, "contrast")):
+
+        def chosen(selection: Selection, name: str = name) -> dict[str, Any]:
+            return chosen_record(name, view, weights, tokenizer, selection, theme)
+
         with column:
-            chart(view, place_of(view, name, theme), name, {here.step: chosen[name]} if name in chosen else {})
+            at = payload(view, f"{name}_chosen", f"{theme} {weights_digest_of(trace)}", chosen)
+            chart(view, place_of(view, name, theme), name, at)
     st.html(f'<p class="reading">{_legend(trace)}</p>')
-    _tables(view, weights, here)
+    _tables(view, weights, tokenizer)
+
+
+def chosen_record(
+    name: str, view: View, weights: Weights, tokenizer: Tokenizer, selection: Selection, theme: ThemeName
+) -> dict[str, Any]:
+    """Return the "ledger" of the words that a visitor chose, or their "contrast", as a chart draws it."""
+    here, trace = _on_show(view, tokenizer, selection), view.trace
+    key = trace.fingerprint, theme, language(), weights_digest_of(trace)
+    drawn = _chosen_words(trace, weights, tokenizer, here, key)
+    steps = {here.step: drawn[name]} if name in drawn else {}
+    return chart_record(to_json(ledger_template(trace, theme)), steps)
 
 
 def _legend(trace: Trace | Seq2SeqTrace) -> str:
@@ -96,9 +105,9 @@ def _own(trace: Trace, step: int) -> Compared:
     return Compared(step, *pair(trace, step, None, None), weight_order(trace, step)[0])
 
 
-def _on_show(view: View, tokenizer: Tokenizer) -> Compared:
+def _on_show(view: View, tokenizer: Tokenizer, selection: Selection) -> Compared:
     """Return what is compared at the step on show."""
-    selection, trace = selection_of(st.session_state, view), view.trace
+    trace = view.trace
     word, rival = chosen_pair(trace, selection, len(tokenizer))
     return Compared(selection.step, word, rival, source_of(selection, trace), *typed_words(selection, tokenizer))
 
@@ -169,23 +178,22 @@ def called(piece: str, typed: str | None) -> str:
     return gettext("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
 
 
-def _tables(view: View, weights: Weights, one: Compared) -> None:
-    """Offer every entry of both as tables, made only when opened."""
-    box = st.expander(gettext("All entries as a table"), key=view.key("ledger_table"), on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        left, right = st.columns(2, gap="large")
-        for column, name, against in ((left, gettext("logit"), None), (right, gettext("difference"), one.rival)):
-            if against is not None or column is left:
-                subject = Subject(view.trace, one.step, weights, None, one.word, against)
-                entries = subject.ledger if against is None else subject.contrast
-                column.markdown(
-                    gettext(
-                        "Step {step}: the entries of the {name} add up to {sum:.6f}",
-                        step=one.step + 1,
-                        name=name,
-                        sum=entries.logit,
-                    )
-                )
-                column.dataframe(ledger_table(view.trace, entries), height=420)
+def _tables(view: View, weights: Weights, tokenizer: Tokenizer) -> None:
+    """Offer every entry of both as tables, made only while the box is open."""
+
+    def made(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
+        one = _on_show(view, tokenizer, selection)
+        for name, against in ((gettext("logit"), None), (gettext("difference"), one.rival)):
+            if against is None and name == gettext("difference"):
+                continue
+            subject = Subject(view.trace, one.step, weights, None, one.word, against)
+            entries = subject.ledger if against is None else subject.contrast
+            told = gettext(
+                "Step {step}: the entries of the {name} add up to {sum:.6f}",
+                step=one.step + 1,
+                name=name,
+                sum=entries.logit,
+            )
+            yield told, ledger_table(view.trace, entries)
+
+    table_box(view, gettext("All entries as a table"), "ledger_table", weights_digest_of(view.trace) or "", made)

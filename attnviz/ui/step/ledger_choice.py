@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
-from attnviz.ui.language import key_in_language
-from attnviz.ui.page_state.parts import INSIDE_WORD, TRANSPORT, run_again
-from attnviz.ui.page_state.selection import LONGEST_TYPED, Selection, choose, selection_of
+from attnviz.ui.components.ledger_choice.ledger_choice import ledger_choice
+from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
+from attnviz.ui.payloads import payload
 from attnviz.wording.labels import shorten
 
 LIKELIEST = 10
-
-OWN = "the word of the step"
-NEXT_BEST = "the likeliest other"
-"""The first choice of either box; shown in the visitor's language."""
 
 
 def chosen_pair(trace: Trace, selection: Selection, pieces: int) -> tuple[int, int | None]:
@@ -48,62 +47,53 @@ def typed_words(selection: Selection, tokenizer: Tokenizer) -> tuple[str | None,
 
 def word_choices(view: View, tokenizer: Tokenizer) -> None:
     """Draw both choices as one question: why this word, and not which other?"""
-    selection = selection_of(st.session_state, view)
-    note = gettext("Choose one of the ten likeliest pieces, or type any word.")
-    with st.container(horizontal=True, vertical_alignment="bottom", key=view.key("ledger_choices")):
-        _box(view, tokenizer, "word", OWN, gettext("Why"), gettext("the word of the step"), note)
-        _box(view, tokenizer, "rival", NEXT_BEST, gettext("and not"), gettext("the likeliest other"))
-    _tell(tokenizer, (selection.typed_word, selection.word), (selection.typed_rival, selection.rival))
+    _boxes(view, tokenizer, gettext("Why"), gettext("and not"), both=True)
 
 
 def word_choice(view: View, tokenizer: Tokenizer, label: str) -> None:
     """Draw the choice of the word alone, under a `label`."""
-    note = gettext("Choose one of the ten likeliest pieces, or type any word.")
-    _box(view, tokenizer, "word", OWN, label, gettext("the word of the step"), note)
-    selection = selection_of(st.session_state, view)
-    _tell(tokenizer, (selection.typed_word, selection.word))
+    _boxes(view, tokenizer, label, "", both=False)
 
 
-def _tell(tokenizer: Tokenizer, *chosen: tuple[str, int | None]) -> None:
-    """Say what there is to say of what was typed for pieces."""
-    for typed, index in chosen:
-        if typed and _is_typed(typed, index, tokenizer) and (told := piece_of(typed, tokenizer)[1]):
-            st.text(told)
+def _boxes(view: View, tokenizer: Tokenizer, why: str, other: str, *, both: bool) -> None:
+    words = {
+        "why": why,
+        "not": other,
+        "own": gettext("the word of the step"),
+        "other": gettext("the likeliest other"),
+        "note": gettext("Choose one of the ten likeliest pieces, or type any word."),
+    }
+    at = payload(view, "word_boxes", str(both), lambda chosen: words_record(view.trace, tokenizer, chosen, words))
+    named = payload(view, "named_piece", "", lambda typed: named_piece(typed.typed_word, tokenizer))
+    ledger_choice(view, at, named, words, both=both)
 
 
-def _box(
-    view: View, tokenizer: Tokenizer, what: str, first: str, label: str, first_shown: str, note: str | None = None
-) -> None:
-    """Draw the box of the `word` or of the `rival`, with what is chosen in it; its first choice is shown as
-    `first_shown`."""
-    selection, session = selection_of(st.session_state, view), st.session_state
-    key = key_in_language(view.key(f"ledger_{what}"))
-    index, typed = getattr(selection, what), getattr(selection, f"typed_{what}")
-    if index is not None and index >= len(tokenizer):
-        index = None
-    names = [piece_name(piece) for piece in view.trace.top_pieces[selection.step][:LIKELIEST]]
-    shown = first if index is None else piece_name(tokenizer.piece(index))
-    if index is not None and _is_typed(typed, index, tokenizer):
-        shown = typed
-    session[key] = shown
+def words_record(trace: Trace, tokenizer: Tokenizer, chosen: Selection, words: Mapping[str, str]) -> dict[str, Any]:
+    """Return what stands in the boxes at what is `chosen`, what is offered, and what there is to say of what was
+    typed; `words` are what the first choice of each is called."""
+    found = {"word": (chosen.word, chosen.typed_word), "rival": (chosen.rival, chosen.typed_rival)}
+    shown: dict[str, str] = {}
+    told: list[str] = []
+    for what, own in (("word", words["own"]), ("rival", words["other"])):
+        index, typed = found[what]
+        index = None if index is None or index >= len(tokenizer) else index
+        shown[what] = own if index is None else piece_name(tokenizer.piece(index))
+        if index is not None and _is_typed(typed, index, tokenizer):
+            shown[what] = typed
+            told += filter(None, [piece_of(typed, tokenizer)[1]])
+    likeliest = [
+        {"name": piece_name(piece), "piece": int(index)}
+        for piece, index in zip(
+            trace.top_pieces[chosen.step][:LIKELIEST], trace.top_ids[chosen.step][:LIKELIEST], strict=True
+        )
+    ]
+    return {"likeliest": likeliest, **shown, "told": told}
 
-    def take() -> None:
-        text = str(session[key]).strip()[:LONGEST_TYPED]
-        chosen = None if text == first else piece_of(text, tokenizer)[0]
-        choose(session, view, {what: chosen, f"typed_{what}": "" if text == first else text})
-        run_again(view, [INSIDE_WORD, TRANSPORT])
 
-    offered = list(dict.fromkeys([first, *names, shown]))
-    st.selectbox(
-        label,
-        offered,
-        key=key,
-        width=220,
-        accept_new_options=True,
-        on_change=take,
-        help=note,
-        format_func=lambda name: first_shown if name == first else name,
-    )
+def named_piece(text: str, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the piece that a typed text names, None where it names none, and what there is to say of it."""
+    piece, told = piece_of(text, tokenizer)
+    return {"piece": piece, "told": told}
 
 
 def _is_typed(typed: str, index: int | None, tokenizer: Tokenizer) -> bool:

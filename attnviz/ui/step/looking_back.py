@@ -34,11 +34,25 @@ PICTURE, EQUATION = "posterior", "equation-after"
 """Names of the records."""
 
 
+def open_looking_back(view: View) -> None:
+    """Take over whether the part was opened or folded since it was drawn; before anything is drawn that depends on
+    it."""
+    session, key = st.session_state, key_in_language(view.key(LOOKING_BACK))
+    if key in session and session[key] != session.get(_known(key), session[key]):
+        look_back(session, view, bool(session[key]))
+    session[key] = looks_back(session, view)
+
+
+def _known(key: str) -> str:
+    """Return where it is kept whether the box of that key was open when it was drawn."""
+    return f"{key}_drawn"
+
+
 def looking_back(view: View, theme: ThemeName) -> None:
     """Draw the part; what is in it is drawn, and fetched, only where it is open."""
     session, key = st.session_state, key_in_language(view.key(LOOKING_BACK))
-    session[key] = looks_back(session, view)
-    box = st.expander(after_title(), key=key, on_change=lambda: look_back(session, view, session[key]))
+    box = st.expander(after_title(), key=key, on_change="rerun")
+    session[_known(key)] = bool(box.open)
     if not box.open:
         return
     with box:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.microscope import microscope, score_vector
@@ -13,14 +14,12 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.components.microscope.microscope import microscope as energy_microscope
 from attnviz.ui.components.microscope.microscope import microscope_record
-from attnviz.ui.language import use_chosen_language
-from attnviz.ui.page_state.parts import MICROSCOPE_TABLE, part
-from attnviz.ui.page_state.selection import selection_of, source_of
+from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked, address
+from attnviz.ui.step.data_tables import table_box
 from attnviz.wording.scorers import texts_of
 
 
@@ -41,11 +40,11 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
                 "units of the energy on show, whose key is U h + L f."
             )
         )
-        part(view, MICROSCOPE_TABLE, _table)(view, weights)
+        _table(view, weights)
         return
     energy_microscope(view, address(trace, "microscope", theme, every=True))
     st.html(f'<p class="reading">{texts_of(trace.config["attention"]).units}</p>')
-    part(view, MICROSCOPE_TABLE, _table)(view, weights)
+    _table(view, weights)
 
 
 def cell_record(asked: Asked) -> dict[str, Any]:
@@ -54,23 +53,17 @@ def cell_record(asked: Asked) -> dict[str, Any]:
 
 
 def _table(view: View, weights: Weights | None) -> None:
-    """Offer all units of the cell as a table, made only when opened."""
-    use_chosen_language()
-    box = st.expander(gettext("All units of this energy as a table"), key=view.key(MICROSCOPE_TABLE), on_change="rerun")
-    if not box.open:
-        return
-    selection = selection_of(st.session_state, view)
-    source = source_of(selection, view.trace)
-    units = microscope(view.trace, weights, selection.step, source)
-    with box:
-        follow(view, MICROSCOPE_TABLE)
-        # By number: the words of the cell may hold markup.
-        st.markdown(
-            gettext(
-                "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
-                step=selection.step + 1,
-                source=source + 1,
-                energy=units.energy,
-            )
+    """Offer all units of the cell on show as a table, made only while its box is open."""
+
+    def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+        source = source_of(selection, view.trace)
+        units = microscope(view.trace, weights, selection.step, source)
+        told = gettext(
+            "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
+            step=selection.step + 1,
+            source=source + 1,
+            energy=units.energy,
         )
-        st.dataframe(microscope_table(units), height=420)
+        return [(told, microscope_table(units))]
+
+    table_box(view, gettext("All units of this energy as a table"), "microscope_table", "", made)

@@ -1,8 +1,6 @@
 """The part of the page that shows one translation: sentences, transport, heatmap, and the numbers of a step.
 
-A step is taken in the browser, which has or fetches what it draws. Of the server's part only what must know the step
-runs again, each a fragment of its own: the messenger and the slider at once, what else the server draws of a step once
-it is near the window.
+A step is taken in the browser, which has or fetches what it draws; the server is not told of it.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from attnviz.ui.glossary import glossary_box
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.depth import Depth
 from attnviz.ui.page_state.looking_back import looks_back
-from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, part
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import on_show
 from attnviz.ui.resources import weights_of
@@ -28,7 +25,7 @@ from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
 from attnviz.ui.step.link_told import link_told
-from attnviz.ui.step.looking_back import looking_back
+from attnviz.ui.step.looking_back import looking_back, open_looking_back
 from attnviz.ui.step.machine import machine
 from attnviz.ui.step.microscope import microscope_panel
 from attnviz.ui.step.places import all_at_once, place_of
@@ -43,16 +40,17 @@ from attnviz.ui.style import theme_name
 
 @st.fragment
 def step_room(view: View, depth: Depth = "everything") -> None:
-    """Draw what of `view` depends on the step, down to `depth`; `open_view` comes before."""
+    """Draw what of `view` depends on the step, down to `depth`."""
     use_chosen_language()
     view = replace(_on_show(view), depth=depth)
+    open_looking_back(view)
     with st.container(key=view.key("link_problem")):
         link_told(view)
     if not view.trace.translated:
         attention_room(view)
         return
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
-        transport(view)
+        transport(view, tour=True)
         left, right = heatmap_beside(view, theme_name())
         if view.shows("numbers"):
             with left:
@@ -63,7 +61,7 @@ def step_room(view: View, depth: Depth = "everything") -> None:
             machine(view, theme_name(), _titles(view))
         with st.container(key=view.key("stages")):
             _stages(view)
-        part(view, TABLES, chart_tables)(view)
+        chart_tables(view)
         tour(view, theme_name())
 
 
@@ -115,8 +113,8 @@ def _stages(view: View) -> None:
             with st.container(key=view.key("inside_energy")):
                 microscope_panel(view, weights, theme)
         if number == 5 and view.shows("everything"):
-            with st.container(key=view.key(INSIDE_WORD)):
-                part(view, INSIDE_WORD, ledger_panel)(view, weights, theme)
+            with st.container(key=view.key("inside_word")):
+                ledger_panel(view, weights, theme)
     if view.shows("everything"):
         with st.container(key=view.key("looking_back")):
             looking_back(view, theme)

@@ -15,26 +15,36 @@ from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.ui.components.follower.follower import follow
-from attnviz.ui.language import use_chosen_language
-from attnviz.ui.page_state.parts import TABLES
-from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.heatmap_choices import HeatmapChoices
+from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import after_word_of, posterior_of
+from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
 from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.file_headings import step_heading
 
+TABLES = "tables"
+"""Key of the box."""
+
 
 def chart_tables(view: View) -> None:
-    """Offer every chart as a table, made only when opened."""
-    use_chosen_language()
-    box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
-    if not box.open:
-        return
-    trace, chosen = view.trace, shown_choices(st.session_state, view)
-    step, subject = selection_of(st.session_state, view).step, subject_of(view, st.session_state)
+    """Offer every chart as a table, made only while the box is open."""
+    session = st.session_state
+    chosen = shown_choices(session, view)
+    kept = session.to_dict()
+    name = f"{chosen} {view.parent.fingerprint if view.parent is not None else ''}"
+
+    def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+        return all_tables(view, chosen, subject_of(view, with_selection(kept, view, selection)))
+
+    table_box(view, gettext("The charts as tables"), TABLES, name, made)
+
+
+def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tuple[str, pd.DataFrame]]:
+    """Return the heatmap as it is `chosen`, and the pictures of the step on show, as tables with their names."""
+    trace, step = view.trace, subject.step
     after = after_word_of(trace)
     if chosen.face == "before":
         alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
@@ -44,15 +54,11 @@ def chart_tables(view: View) -> None:
         )
     changed = figures.STEP_FIGURES["changed"]
     by_hand = (
-        ()
+        []
         if changed.lacking(subject)
-        else ((gettext("What changed at step {step}", step=step + 1), changed.table(subject)),)
+        else [(gettext("What changed at step {step}", step=step + 1), changed.table(subject))]
     )
-    with box:
-        follow(view, TABLES)
-        for name, table in ((_alignment(chosen.face), alignment), *_of_step(trace, step, subject, after), *by_hand):
-            st.markdown(f"**{name}**")
-            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+    return [(_alignment(chosen.face), alignment), *_of_step(trace, step, subject, after), *by_hand]
 
 
 def _of_step(trace: Any, step: int, subject: Subject, after: AfterWord | None) -> list[tuple[str, pd.DataFrame]]:

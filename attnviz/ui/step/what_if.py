@@ -4,6 +4,7 @@ chosen, or a step back."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from attnviz import AttnvizError
@@ -24,7 +25,6 @@ from attnviz.trace.changes import (
     shares_of,
 )
 from attnviz.trace.interventions import Temperature, from_json
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.branches import add, remove, show, tell, undo
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import tokenizer_of
@@ -34,13 +34,33 @@ LONGEST_TYPED = 80
 """Characters of a word that is typed for another."""
 
 
-def take_up(session: Session, view: View, asked: Mapping[str, Any]) -> None:
-    """Do what was `asked` of `view`, or keep a sentence that says why not; the page runs afterwards.
+def is_about(view: View, asked: Any) -> bool:
+    """Return whether a request of a browser, which may be anything, is about `view` or what was tried in it."""
+    return isinstance(asked, Mapping) and _about(view, asked) is not None
 
-    `asked` has a `kind`, what that kind needs, and `held` where the translation is to stay as it is. Steps and pieces
-    count from 0.
+
+def _about(view: View, asked: Mapping[str, Any]) -> View | None:
+    """Return what a request is about as it was on show then: another what-if may be by now."""
+    if asked.get("view") != view.id or not isinstance(asked.get("what_if"), Mapping):
+        return None
+    tried = view.branches
+    known = {number: tried.trace(number) for number in range(len(tried.branches) + 1)} if tried else {}
+    known[view.number] = view.trace
+    found = (number for number, trace in known.items() if trace.fingerprint == asked.get("identity"))
+    number = next(found, None)
+    return None if number is None else replace(view, trace=known[number], number=number)
+
+
+def take_up(session: Session, on_show: View, request: Mapping[str, Any]) -> None:
+    """Do what a `request` of the browser asks for, one that `is_about` what is `on_show`, or keep a sentence that says
+    why not.
+
+    It has a `kind`, what that kind needs, and `held` where the translation is to stay as it is. Steps and pieces count
+    from 0.
     """
-    use_chosen_language()  # called before the page runs
+    view, asked = _about(on_show, request), request["what_if"]
+    if view is None:
+        return
     try:
         match asked.get("kind"):
             case "undo":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.importing.unescaping import is_escaped
 from attnviz.languages import gettext
-from attnviz.ui.language import use_chosen_language
+from attnviz.ui.requests import request_button, take_soon
 from attnviz.ui.toolbar.reopening import Choice, choose_attention, chosen_attention, close
 
 _ASKED = ("number", "source", "target", "normalise", "unescape")
@@ -26,25 +27,25 @@ def attention_form() -> None:
         return
     with st.container(key="attention_form", border=bool(choice.problem)):
         if len(choice.file) > 1:
-            st.number_input(
+            number = st.number_input(
                 gettext("Sentence, of {count} in {name}", count=len(choice.file), name=choice.name),
                 1,
                 len(choice.file),
                 choice.number,
                 key=_key(choice, "number"),
-                on_change=_asked,
-                args=(choice,),
                 width=420,
             )
+            if number != choice.number:
+                take_soon(partial(_asked, choice))
         if _escaped(choice):
-            st.toggle(
+            unescape = st.toggle(
                 gettext("Undo the escapes of Moses’ tokenizer, such as &apos; and @-@"),
                 choice.unescape,
                 key=_key(choice, "unescape"),
-                on_change=_asked,
-                args=(choice,),
                 persist_state="session",
             )
+            if unescape != choice.unescape:
+                take_soon(partial(_asked, choice))
         if choice.problem:
             with st.container(key="attention_problem"):
                 st.text(gettext("{name} was not opened.", name=choice.name) + " " + choice.problem)
@@ -67,7 +68,7 @@ def _tokens(choice: Choice) -> None:
     try:
         found = choice.file.sentence(choice.number)
     except AttnvizError:  # the problem says it
-        st.button(gettext("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
+        request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
         return
     labels = {
         "source": gettext("Source tokens, with blanks between them"),
@@ -89,8 +90,8 @@ def _tokens(choice: Choice) -> None:
         persist_state="session",
     )
     with st.container(horizontal=True):
-        st.button(gettext("Open"), type="primary", key="attention_open", on_click=_asked, args=(choice,))
-        st.button(gettext("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
+        request_button(gettext("Open"), partial(_asked, choice), type="primary", key="attention_open")
+        request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
 
 
 def _key(choice: Choice, name: str) -> str:
@@ -100,7 +101,6 @@ def _key(choice: Choice, name: str) -> str:
 
 def _asked(choice: Choice) -> None:
     """Open what the boxes ask for; tokens belong to their sentence."""
-    use_chosen_language()  # called before the page runs
     said = {name: st.session_state.get(_key(choice, name)) for name in _ASKED}
     number = int(said["number"] or choice.number)
     if number != choice.number:

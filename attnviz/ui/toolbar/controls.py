@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -11,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.languages import gettext
 from attnviz.ui.language import localised
 from attnviz.ui.page_state import inputs
+from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.dial import dial
@@ -42,13 +44,12 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGen
     """
     with st.container(horizontal=True, vertical_alignment="center", key="tools"):
         text = sentence_box()
-        st.button(
+        request_button(
             gettext("Translate"),
+            partial(reopening.close, st.session_state),
             type="primary",
             key="translate",
             shortcut="Ctrl+Enter",
-            on_click=reopening.close,
-            args=(st.session_state,),
         )
         dial()
         example_box()
@@ -107,25 +108,26 @@ def request_address(request: Request, models: dict[str, Path]) -> dict[str, str 
 
 def sentence_box() -> str:
     """Draw the box for the sentence; return what stands in it."""
-    inputs.open_box(st.session_state, inputs.SENTENCE, st.query_params, opening(st.query_params))
+    session, linked = st.session_state, st.query_params
+    # No value is set where the session has none: after the server has begun again the browser still has what was typed.
     text = st.text_area(
         gettext("English sentence"),
+        "" if inputs.SENTENCE in session else linked.get(inputs.SENTENCE, opening(linked)),
         key=inputs.SENTENCE,
         height="content",
         label_visibility="collapsed",
         placeholder=gettext("Type an English sentence of up to 200 words."),
-        on_change=inputs.drop_target,
-        args=(st.session_state,),
         persist_state="session",
     )
+    inputs.mind_target(session, text or "", linked)
     return text or ""
 
 
 def own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
-    inputs.open_box(st.session_state, inputs.TARGET, st.query_params)
     target = st.text_area(
         gettext("Your own French translation"),
+        "" if inputs.TARGET in st.session_state else st.query_params.get(inputs.TARGET, ""),
         key=inputs.TARGET,
         height="content",
         persist_state="session",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -23,10 +23,16 @@ from attnviz.figures.registry import step_figures
 from attnviz.languages import gettext, language, set_language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
+from attnviz.ui.components.file_link.file_link import file_link
+from attnviz.ui.components.picture_files.picture_files import (
+    PictureFile,
+    followed_picture_files,
+    picture_files_record,
+)
 from attnviz.ui.page_state.gold import gold_of
-from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.payloads import payload
 from attnviz.ui.resources import knows_after, posterior_of, weights_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
@@ -46,25 +52,19 @@ Told = Callable[[ThemeName], Story]
 
 
 def picture_box(
-    pictures: Callable[[], Iterable[PictureFile]],
+    draw: Callable[[], None],
     told: Told | None = None,
     file: str = "",
     key: Callable[[str], str] = str,
 ) -> None:
-    """Draw a box that offers the pictures of a page, which are drawn when it is opened, and where it tells a story the
-    page for a lecture, by the name `file`, which is made when it is asked for, from what is `told` outside a run of the
+    """Draw a box in which `draw` offers the pictures of a page once it is opened, and where it tells a story the page
+    for a lecture, by the name `file`, which is made when it is asked for, from what is `told` outside a run of the
     page. Keys of the box are as `key` has them."""
     box = st.popover(gettext("Download"), type="tertiary", key=key("downloads"), on_change="rerun", width="content")
     if not box.open:
         return
     with box, st.container(key=key("files"), width=WIDTH, gap="small"):
-        with st.spinner(gettext("Drawing…")):
-            files = list(pictures())
-        st.caption(
-            gettext("The pictures as they are on show.") if files else gettext("There is no picture to take away.")
-        )
-        if files:
-            picture_file_buttons(files, key=key("export"))
+        draw()
         if told is None:
             return
         st.download_button(
@@ -75,6 +75,14 @@ def picture_box(
             key=key("lecture_page"),
             on_click="ignore",
         )
+
+
+def offer_pictures(
+    view: View, pictures: Callable[[Selection], Iterable[PictureFile]], name: str, key: str = "export"
+) -> None:
+    """Offer the `pictures` of what is on show in `view`; `name` tells what they are made of from what they were made of
+    before."""
+    followed_picture_files(view, payload(view, key, name, lambda chosen: picture_files_record(pictures(chosen))), key)
 
 
 def _story(told: Told, code: str) -> bytes:
@@ -106,37 +114,51 @@ def story_pictures(drawn: Iterable[Picture]) -> tuple[StoryPicture, ...]:
 
 def downloads(view: View) -> None:
     """Offer the files, with the pictures as they are drawn now."""
-    step = selection_of(st.session_state, view).step
-    st.caption(gettext("The pictures as they are on show; those of a step, of step {step}.", step=step + 1))
-    files = [picture_file(view.trace, one) for one in pictures(view, st.session_state)]
-    if view.trace.recurrent and not view.trace.imported:
-        files.append(machine_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
-    picture_file_buttons(files, key="export")
+    kept = st.session_state.to_dict()
+
+    def made(selection: Selection) -> dict[str, Any]:
+        step = selection.step
+        files = [picture_file(view.trace, one) for one in pictures(view, with_selection(kept, view, selection))]
+        if view.trace.recurrent and not view.trace.imported:
+            files.append(machine_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
+        told = gettext("The pictures as they are on show; those of a step, of step {step}.", step=step + 1)
+        return picture_files_record(files, told)
+
+    name = repr(_look(view, kept))
+    followed_picture_files(view, payload(view, "export", name, made), "export")
     st.caption(gettext("The whole translation"))
-    _whole_buttons(view)
+    _whole_buttons(view, kept, name)
 
 
-def _whole_buttons(view: View) -> None:
+def _whole_buttons(view: View, kept: Mapping[Any, Any], name: str) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
-    trace, step = view.trace, selection_of(st.session_state, view).step
+    trace = view.trace
     weights = weights_of(trace) if knows_after(trace) or not trace.attends else None
+    # On paper no step is framed, and there are no margins.
+    chosen = _look(view, kept)
+    plain, code = replace(chosen, margins=False, gold=GoldLinks()), language()
     files = list(_whole(trace.attends, after=weights is not None).items())
     for first in range(0, len(files), 2):
-        for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), files[first : first + 2], strict=False):
-            ending, given = name.split(".")[1], None if name == BEFORE else weights
-            # The page for a lecture opens at the step on show; on paper no step is framed, and there are no margins.
-            chosen = _look(view, st.session_state)
-            plain = replace(chosen, margins=False, gold=GoldLinks())
-            look = replace(chosen, step=step) if ending == "html" else plain
-            column.download_button(
-                label,
-                functools.partial(_made, view, ending, look, given, language()),
-                file_name(trace, name),
-                kind,
-                key="whole_before" if name == BEFORE else f"whole_{ending}",
-                on_click="ignore",
-                width="stretch",
-            )
+        for column, (end, (label, kind)) in zip(st.columns(2, gap="medium"), files[first : first + 2], strict=False):
+            ending, given = end.split(".")[1], None if end == BEFORE else weights
+            with column:
+                if ending == "html":  # it opens at the step on show
+
+                    def lecture(selection: Selection, given: Weights | None = given) -> bytes:
+                        return _made(view, "html", replace(chosen, step=selection.step), given, code)
+
+                    at = payload(view, "lecture", name, lecture)
+                    file_link(view, label, at, file_name(trace, end), "whole_html")
+                    continue
+                st.download_button(
+                    label,
+                    functools.partial(_made, view, ending, plain, given, code),
+                    file_name(trace, end),
+                    kind,
+                    key="whole_before" if end == BEFORE else f"whole_{ending}",
+                    on_click="ignore",
+                    width="stretch",
+                )
 
 
 def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
@@ -201,13 +223,13 @@ def file_name(trace: Trace, ending: str) -> str:
     return "-".join(filter(None, ("attnviz", words, ending)))
 
 
-def _look(view: View, session: Session) -> Look:
+def _look(view: View, session: Mapping[Any, Any]) -> Look:
     """Return the heatmap as chosen in the view, on white, no step framed."""
-    chosen = asdict(shown_choices(session, view))
+    chosen = asdict(shown_choices({**session}, view))
     return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _gold(view, session)})
 
 
-def _gold(view: View, session: Session) -> GoldLinks:
+def _gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
     """Return the links that people drew as they are on show: none where those of the record were taken off."""
     return gold_of(session, view) or GoldLinks()
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.page_state import inputs
+from attnviz.ui.requests import request_button
 from attnviz.ui.toolbar.examples import EXAMPLES, kind_name
 
 WIDTH = 620
@@ -25,11 +28,9 @@ def example_box() -> None:
             st.html(f'<p class="kind">{kind_name(kind)}</p>')
             for place, sentence in enumerate(sentences):
                 key = f"example_{list(EXAMPLES).index(kind)}_{place}"
-                st.button(
-                    sentence, type="tertiary", key=key, on_click=_take, args=(sentence,), width="stretch", wrap=True
-                )
+                request_button(sentence, partial(_take, sentence), type="tertiary", key=key, width="stretch", wrap=True)
 
 
 def _take(sentence: str) -> None:
-    inputs.take_example(st.session_state, sentence)
+    inputs.put(st.session_state, sentence)
     st.session_state[_COUNT] = st.session_state.get(_COUNT, 0) + 1

@@ -82,7 +82,6 @@ def opener() -> None:
 def _take(name: str, content: bytes) -> None:
     open_file(st.session_state, name, content)
     st.session_state[BOX] = False
-    st.rerun()
 
 
 def open_file(session: Session, name: str, content: bytes) -> None:

@@ -4,6 +4,7 @@ of it."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import streamlit as st
@@ -18,24 +19,24 @@ from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.depth import DEPTH, DEPTHS, forget_depth
 from attnviz.ui.page_state.gold import open_gold
-from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
+from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.link_problems import read_link
 from attnviz.ui.page_state.looking_back import looks_back
-from attnviz.ui.page_state.selection import open_view
-from attnviz.ui.page_state.tour import can_be_toured, go_to, open_tour
 from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate
 from attnviz.ui.step.branching import branch_on_show
+from attnviz.ui.step.what_if import is_about, take_up
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.dial import open_page_depth, page_depth_address
-from attnviz.ui.toolbar.examples import OPENING, remark
+from attnviz.ui.toolbar.examples import OPENING, opening, remark
 from attnviz.wording.given import made_by, remarks_of
 from attnviz.wording.learning import attention_taught
 from attnviz.wording.search import search_name
 
-_LAST = "last_trace"
+_LAST, _ASKED = "last_trace", "last_asked"
 
 
 @dataclass(frozen=True)
@@ -87,21 +88,17 @@ def _view(first: Trace, request: Request | None, opened: reopening.Reopened | No
     how: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.branches if opened else None
     view = branch_on_show(st.session_state, MAIN, first, st.query_params, saved=saved, **how)
+    if handle("what_if", partial(take_up, st.session_state, view), lambda asked: is_about(view, asked)):
+        view = branch_on_show(st.session_state, MAIN, first, st.query_params, saved=saved, **how)
     if problems := tried_in(st.session_state, MAIN).problems:
         _problem("\n".join(problems), key="branch_problem")
         st.toast("\n".join(problems))  # the visitor may be far below
     return view
 
 
-def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> None:
-    """Open `view` with what its link says, and keep for the address what was `asked` for, or else what was before;
-    `page` tells the browser's entry of one page from that of another."""
+def open_shown(view: View, asked: address.Parameters | None) -> None:
+    """Open `view` with what its link says, and keep for the address what was `asked` for, or else what was before."""
     session, linked = st.session_state, st.query_params
-    open_view(session, view, linked)
-    if page or not can_be_toured(view):
-        go_to(session, view, None)
-    else:
-        open_tour(session, view, linked)
     open_page_depth()
     read_link(
         session,
@@ -118,10 +115,10 @@ def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> 
     heatmap_choices(session, view, linked)
     looks_back(session, view, linked)
     open_gold(session, view, linked)
-    choose_order(session, view, row_order(session, view, linked))
-    parameters = address.page_parameters(session) if asked is None else asked
-    parameters = parameters | language_address() | page_depth_address()
-    address.keep_page(session, page + view.identity, parameters)
+    if asked is not None:
+        session[_ASKED] = asked
+    parameters: address.Parameters = session.get(_ASKED, {}) | language_address() | page_depth_address()
+    address.keep_page(session, view.identity, parameters)
 
 
 def follow_link() -> None:
@@ -129,8 +126,7 @@ def follow_link() -> None:
     address.forget_view(st.session_state, MAIN)
     forget_depth(st.session_state)
     reopening.close(st.session_state)
-    for key in (inputs.SENTENCE, inputs.TARGET, inputs.MODEL, inputs.SEARCH):
-        st.session_state.pop(key, None)
+    inputs.follow_request(st.session_state, st.query_params, opening(st.query_params))
 
 
 def status(view: View) -> None:
@@ -192,11 +188,11 @@ def _instead(request: Request | None) -> Trace | None:
         st.text(gettext("Below is the last sentence that could be translated."))
         return cast("Trace", st.session_state[_LAST])
     try:
-        opening = translate(request.folder, request.device, OPENING, request.beam, None)
+        shown = translate(request.folder, request.device, OPENING, request.beam, None)
     except AttnvizError:
         return None
     st.text(gettext("Below is the sentence that this page opens on."))
-    return opening
+    return shown
 
 
 def _from_file(name: str, trace: Any, back: bool) -> None:
@@ -216,12 +212,7 @@ def _from_file(name: str, trace: Any, back: bool) -> None:
                 )
             )
             if back:
-                st.button(
-                    gettext("Back to the sentence above"),
-                    key="back",
-                    on_click=reopening.close,
-                    args=(st.session_state,),
-                )
+                _back_button()
         _unknown(trace)
 
 
@@ -230,13 +221,15 @@ def _given(name: str, trace: Attention, back: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)))
         if back:
-            st.button(
-                gettext("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,)
-            )
+            _back_button()
     choice = reopening.chosen_attention(st.session_state)
     format_told = [format_sentence(choice.file)] if choice else []
     if remarks := [*format_told, *remarks_of(trace)]:
         st.text(" ".join(remarks))
+
+
+def _back_button() -> None:
+    request_button(gettext("Back to the sentence above"), partial(reopening.close, st.session_state), key="back")
 
 
 def _method(trace: Trace) -> str:
@@ -253,7 +246,7 @@ def _notice(trace: Trace, given: str) -> None:
         if forced:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(gettext("Led through a translation that was given."), width="content")
-                st.button(gettext("Clear"), key="clear", on_click=inputs.drop_target, args=(st.session_state,))
+                request_button(gettext("Clear"), partial(inputs.drop_target, st.session_state), key="clear")
             unseen = tokenizer.unknown_characters(given) if tokenizer else ()
             if unseen:
                 st.text(

@@ -24,11 +24,8 @@ from attnviz.ui.by_length import Rows, measured
 from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_record
 from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.lanes.lanes import lanes, lanes_record, written_lane
-from attnviz.ui.components.messenger.messenger import messenger
 from attnviz.ui.components.proof.proof import proof
-from attnviz.ui.language import use_chosen_language
-from attnviz.ui.page_state.parts import TRANSPORT, part
-from attnviz.ui.page_state.selection import carry_over
+from attnviz.ui.components.view_state.view_state import view_state
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked as RecordAsked
 from attnviz.ui.records import Maker, UnknownRecordError, address, shown_trace
@@ -59,9 +56,7 @@ def _open(asked: Asked) -> View:
     traces = _all(asked)
     if not traces:
         raise AttnvizError(gettext("None of the models of this rung is here: {names}.", names=", ".join(MODELS)))
-    view = View(EXHIBIT.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
-    carry_over(st.session_state, view)
-    return view
+    return View(EXHIBIT.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
 
 
 def _all(asked: Asked) -> list[Any]:
@@ -84,19 +79,13 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
     if told := _standing(rows):
         st.html(f'<p class="reading">{told}</p>')
     lanes(view, _lanes(view, traces, rows))
-    part(view, TRANSPORT, _speaking)(view)
+    view_state(view)
     _badge(view, traces, theme)
     st.html(f'<h2 class="section">{gettext("Where they looked")}</h2><p class="reading">{looks_told()}</p>')
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
         _by_length(view, asked, rows, theme)
-
-
-def _speaking(view: View) -> None:
-    """Let browser and server speak of a view: it runs again at each step."""
-    use_chosen_language()
-    messenger(view, lambda *_: None)  # nothing is tried by hand here
 
 
 def _measured() -> Rows:

@@ -17,7 +17,6 @@ from attnviz.ui.components.chart.chart import EVERY_STEP, chart, given_chart, st
 from attnviz.ui.components.equation.equation import equation, inline_equation
 from attnviz.ui.components.microscope.microscope import microscope
 from attnviz.ui.components.proof.proof import proof
-from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import address, on_show
@@ -45,9 +44,7 @@ def _open(asked: Asked) -> View:
                 other=DOT,
             )
         )
-    view = View(EXHIBIT.view_id, additive)
-    carry_over(st.session_state, view)
-    return view
+    return View(EXHIBIT.view_id, additive)
 
 
 def _both(asked: Asked) -> tuple[Trace, Trace]:

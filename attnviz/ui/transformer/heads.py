@@ -24,10 +24,10 @@ from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.microscope.microscope import microscope
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.proof.proof import proof
-from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import address
+from attnviz.ui.requests import handle
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.transport import transport
 from attnviz.ui.toolbar.downloads import Picture
@@ -54,12 +54,15 @@ def _open(asked: Asked) -> View:
     if told := missing(TRANSFORMER):
         raise AttnvizError(told)
     trace = asked.translated(TRANSFORMER)
+    handle(HEAD, _choose)
     opened = named_head(trace, str(st.session_state.get(HEAD) or st.query_params.get(HEAD)))
     opened = opened or heads_of(trace, "cross")[_best(trace)]
     st.session_state[HEAD] = opened.name
-    view = View(EXHIBIT.view_id, opened)
-    carry_over(st.session_state, view)
-    return view
+    return View(EXHIBIT.view_id, opened)
+
+
+def _choose(name: object) -> None:
+    st.session_state[HEAD] = str(name)
 
 
 def _best(trace: TransformerTrace) -> int:
@@ -74,11 +77,8 @@ def _best(trace: TransformerTrace) -> int:
 def _panel(view: View, asked: Asked, theme: ThemeName) -> None:  # noqa: ARG001  as those of the others
     opened: OpenHead = view.trace
 
-    def choose(name: str) -> None:
-        st.session_state[HEAD] = name
-
     measured = head_errors(opened.trace)
-    gallery(view, _groups(opened.trace, opened.trace.fingerprint, repr(measured), language()), opened.name, choose)
+    gallery(view, _groups(opened.trace, opened.trace.fingerprint, repr(measured), language()), opened.name, HEAD)
     if measured:
         st.html(f'<p class="reading">{_measured_told(measured)}</p>')
     st.html(f'<h2 class="section opened">{head_title(opened)}</h2><p class="reading">{kind_told(opened.kind)}</p>')

@@ -39,7 +39,6 @@ from attnviz.ui.components.chart.chart import (
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.proof.proof import given_proof
-from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import detector_folder, judged, weights_of_detector
@@ -65,9 +64,7 @@ def _open(asked: Asked) -> View:
                 "models/detector, which attnviz train --architecture decomposable makes."
             )
         )
-    view = View(EXHIBIT.view_id, PairLooks(judged(folder, asked.device, asked.sentence, _french(asked))))
-    carry_over(st.session_state, view)
-    return view
+    return View(EXHIBIT.view_id, PairLooks(judged(folder, asked.device, asked.sentence, _french(asked))))
 
 
 def _french(asked: Asked) -> str:

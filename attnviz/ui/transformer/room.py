@@ -6,25 +6,29 @@ The server makes what is in the exhibit on show and nothing of the others.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import get_args
 
+import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.export.story import Chapter, Story
-from attnviz.languages import gettext
+from attnviz.export.story import Chapter, Story, story_html
+from attnviz.languages import gettext, language, set_language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.equation.equation import inline_equation
+from attnviz.ui.components.file_link.file_link import file_link
+from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.language import localised, use_chosen_language
 from attnviz.ui.page_state import address
-from attnviz.ui.page_state.parts import TABLES, part
-from attnviz.ui.page_state.selection import open_view, selection_of, source_of
+from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import passage, references
+from attnviz.ui.payloads import payload
+from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.style import theme_name
-from attnviz.ui.toolbar.downloads import file_name, picture_box, picture_file, story_pictures
+from attnviz.ui.toolbar.downloads import file_name, offer_pictures, picture_box, picture_file, story_pictures
 from attnviz.ui.transformer import answers, energies, heads, pair
 from attnviz.ui.transformer.exhibit import Asked, Chosen, Exhibit
 from attnviz.ui.transformer.swap import SWAP, chosen_swap
@@ -61,7 +65,6 @@ def transformer_room(asked: Asked) -> None:
             st.text(str(error))
         return
     session[_HELD] = view.trace, asked.view.trace  # records are made as long as somebody holds what they are of
-    open_view(session, view, st.query_params)
     _write_address(view, asked, chosen)
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         exhibit.panel(view, asked, theme_name())
@@ -69,7 +72,7 @@ def transformer_room(asked: Asked) -> None:
             with st.container(key=view.key("ladder")):
                 st.html(f'<h2 class="section">{gettext("What this rung changes, as a formula")}</h2>')
                 inline_equation(view, ladder_equation(_rung(chosen), theme_name()), "ladder")
-        part(view, TABLES, _tables)(view, exhibit, asked)
+        _tables(view, exhibit, asked)
     with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
         _downloads(view, exhibit, asked, _rung(chosen))
         copy_link(view)
@@ -105,7 +108,7 @@ def _rung(name: str) -> Rung:
 def _write_address(view: View, asked: Asked, chosen: str) -> None:
     """Have in the address what is on show on other pages, and here."""
     session = st.session_state
-    address.write_too(session, address.address_record(session, asked.view)["parameters"])
+    address.write_too(session, address.own_parameters(session, asked.view))
     first = next(iter(EXHIBITS))
     address.write_too(
         session,
@@ -117,23 +120,19 @@ def _write_address(view: View, asked: Asked, chosen: str) -> None:
         },
     )
     address.enter(session, f"{chosen} {view.identity}")
-    address.lead(session, view)
+    address.lead(session, view, asked.view)
 
 
 def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
-    """Offer the numbers in the pictures, made only when opened."""
-    use_chosen_language()
-    box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        with st.spinner(gettext("Computing…")):
-            drawn = exhibit.pictures(view, asked, _on_show(view, asked), theme_name())
-            found = [(one.heading, one.numbers) for one in drawn]
-            found += list(exhibit.tables(view, asked)) if exhibit.tables else []
-        for name, table in found:
-            st.markdown(f"**{name}**")
-            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+    """Offer the numbers in the pictures, made only while the box is open."""
+    theme, swap = theme_name(), chosen_swap(asked.sentence)
+
+    def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+        drawn = exhibit.pictures(view, asked, _on_show(view, selection, swap), theme)
+        found = [(one.heading, one.numbers) for one in drawn]
+        return found + (list(exhibit.tables(view, asked)) if exhibit.tables else [])
+
+    table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", made)
 
 
 @st.fragment
@@ -141,12 +140,24 @@ def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
 def _downloads(view: View, exhibit: Exhibit, asked: Asked, rung: Rung) -> None:
     """Offer the pictures, drawn when the box is opened."""
     use_chosen_language()
-    chosen = _on_show(view, asked)
-    picture_box(
-        lambda: (picture_file(asked.view.trace, one) for one in exhibit.pictures(view, asked, chosen, "light")),
-        functools.partial(_told, view, exhibit, asked, chosen, rung),
-        file_name(asked.view.trace, f"{rung}.html"),
-    )
+    swap, code = chosen_swap(asked.sentence), language()
+
+    def drawn(selection: Selection) -> Iterator[PictureFile]:
+        pictures = exhibit.pictures(view, asked, _on_show(view, selection, swap), "light")
+        return (picture_file(asked.view.trace, one) for one in pictures)
+
+    def lecture(selection: Selection) -> bytes:
+        set_language(code)
+        chosen = _on_show(view, selection, swap)
+        return story_html(functools.partial(_told, view, exhibit, asked, chosen, rung)).encode("utf-8")
+
+    def offer() -> None:
+        offer_pictures(view, drawn, str(swap))
+        at = payload(view, "lecture", str(swap), lecture)
+        file = file_name(asked.view.trace, f"{rung}.html")
+        file_link(view, gettext("Page for a lecture, HTML"), at, file, "lecture_page")
+
+    picture_box(offer)
 
 
 def _told(view: View, exhibit: Exhibit, asked: Asked, chosen: Chosen, rung: Rung, theme: ThemeName) -> Story:
@@ -165,6 +176,5 @@ def _told(view: View, exhibit: Exhibit, asked: Asked, chosen: Chosen, rung: Rung
     return Story(gettext("To the transformer"), asked.sentence, (opening, shown), references=ladder.REFERENCES)
 
 
-def _on_show(view: View, asked: Asked) -> Chosen:
-    selection = selection_of(st.session_state, view)
-    return Chosen(selection.step, source_of(selection, view.trace), chosen_swap(asked.sentence))
+def _on_show(view: View, selection: Selection, swap: tuple[int, int] | None) -> Chosen:
+    return Chosen(selection.step, source_of(selection, view.trace), swap)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import streamlit as st
 
 from attnviz.languages import gettext
+from attnviz.ui.requests import request_button
 from attnviz.wording.labels import shorten
 
 SWAP = "swap"
@@ -42,12 +44,11 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
             )
         ]
         label = gettext("Put them back") if chosen else gettext("Swap them")
-        st.button(
+        request_button(
             label,
+            partial(_press, None if chosen else places),
             key="swap_button",
             type="primary",
-            on_click=_press,
-            args=(None if chosen else places,),
             disabled=places[0] == places[1],
         )
     return chosen

@@ -11,11 +11,10 @@ import streamlit as st
 from attnviz import Trace
 from attnviz.languages import gettext
 from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.messenger.messenger import messenger
+from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
+from attnviz.ui.components.view_state.view_state import view_state
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state import address
-from attnviz.ui.page_state.parts import TRANSPORT, part
-from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import passage, references
 from attnviz.ui.records import on_show
@@ -44,9 +43,8 @@ def why_room(three: Trio, main: View) -> None:
     what is chosen here."""
     three, session = replace(three, good=on_show(three.good)), st.session_state
     view = View(RACE, three.longest)
-    address.write_too(session, address.address_record(session, main)["parameters"])
-    address.lead(session, view)
-    open_view(session, view, st.query_params)
+    address.write_too(session, address.own_parameters(session, main))
+    address.lead(session, view, main)
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         passage(why_story.race())
         race(view, three)
@@ -61,7 +59,7 @@ def why_room(three: Trio, main: View) -> None:
     passage(why_story.growth())
     long = _growth(three)
     with messages:  # after the choice of the long sentence, which the address is written with
-        part(view, TRANSPORT, _speaking)(view)
+        view_state(view)
     session[_HELD] = three, long  # records are made as long as somebody holds what they are of
     _foot(view, three, long)
 
@@ -83,17 +81,10 @@ def _growth(three: Trio) -> Trace | None:
     with st.spinner(gettext("Translating…")):
         trace = on_show(translate(str(models()[best]), three.good.device, sentence, 5, None))
     view = View(GROWTH, trace)
-    open_view(st.session_state, view, st.query_params)
     with st.container(key=view.key("room")):
         growing(view, theme_name())
-        part(view, TRANSPORT, _speaking)(view)
+        view_state(view)
     return trace
-
-
-def _speaking(view: View) -> None:
-    """Let browser and server speak of a view: it runs again at each step."""
-    use_chosen_language()
-    messenger(view, lambda *_: None)  # nothing is tried by hand here
 
 
 def _foot(view: View, three: Trio, long: Trace | None) -> None:
@@ -101,10 +92,11 @@ def _foot(view: View, three: Trio, long: Trace | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="why_foot"):
         _downloads(three, long)
         copy_link(view)
-    part(view, "why_tables", _tables)(view, three, long)
+    _tables(view, three, long)
     references(REFERENCES)
 
 
+@st.fragment
 def _tables(view: View, three: Trio, long: Trace | None) -> None:
     """Offer the numbers in the pictures, made only when opened."""
     use_chosen_language()
@@ -140,7 +132,7 @@ def _downloads(three: Trio, long: Trace | None) -> None:
     """Offer the pictures, drawn when the box is opened."""
     use_chosen_language()
     picture_box(
-        lambda: (picture_file(three.good, one) for one in why_pictures(three, long)),
+        lambda: picture_file_buttons((picture_file(three.good, one) for one in why_pictures(three, long)), "export"),
         lambda theme: why_told(three, long, theme),
         file_name(three.good, "why.html"),
     )

@@ -30,7 +30,7 @@ interface BranchesState {
   data: BranchesRecord;
   /** What is drawn, as text. */
   drawn?: string;
-  /** When the server was last asked for another card, in milliseconds; undefined once it has answered. */
-  asked?: number;
+  /** Whether the server was asked for another card and has not answered. */
+  asked?: boolean;
   stop(): void;
 }

@@ -3,10 +3,9 @@
 // markup.
 
 import { fill, find, findAll, letGo, speak, states, write } from "../shared.js";
-import { tryIn, viewOf } from "../view.js";
+import { listenIn, tryIn, viewOf } from "../view.js";
 
 const EDGE = 4; // pixels around a card in sight
-const PATIENT = 15000; // milliseconds after which the server is asked again, whether it has answered or not
 
 /**
  * @param {HTMLElement} root
@@ -14,8 +13,8 @@ const PATIENT = 15000; // milliseconds after which the server is asked again, wh
  * @param {WhatIf} wish
  */
 function ask(root, state, wish) {
-  if (state.asked !== undefined && performance.now() - state.asked < PATIENT) return;
-  state.asked = performance.now();
+  if (state.asked) return;
+  state.asked = true;
   find(root, "ol").setAttribute("aria-busy", "true");
   tryIn(root, wish);
 }
@@ -124,16 +123,43 @@ function drawCards(root, state) {
   requestAnimationFrame(() => keepInSight(list, buttons[onShow])); // once they have their places
 }
 
+/**
+ * The server has done what it was asked for.
+ * @param {HTMLElement} root
+ * @param {BranchesState} state
+ */
+function answered(root, state) {
+  state.asked = false;
+  find(root, "ol").removeAttribute("aria-busy");
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {BranchesRecord} data
+ * @returns {BranchesState}
+ */
+function start(root, data) {
+  const end = listenIn(root, "answered", () => answered(root, state));
+  /** @type {BranchesState} */
+  const state = {
+    data,
+    stop: () => {
+      end();
+      states.delete(root);
+    },
+  };
+  states.set(root, state);
+  return state;
+}
+
 /** @param {Mounted<BranchesRecord>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".branches");
   speak(data.language);
   /** @type {BranchesState} */
-  const state = states.get(root) ?? { data, stop: () => states.delete(root) };
-  states.set(root, state);
+  const state = states.get(root) ?? start(root, data);
   state.data = data;
-  state.asked = undefined;
-  find(root, "ol").removeAttribute("aria-busy");
+  answered(root, state);
   const text = JSON.stringify(data);
   if (text !== state.drawn) {
     state.drawn = text;

@@ -13,12 +13,8 @@ interface ChartRecord {
   captions: Record<string, [string, string]>;
 }
 
-/** What was chosen at a step, by step: it stands in the place of what the record has. */
-type ChosenAtSteps = Record<string, { values: string; caption: [string, string] }>;
-
 /** The figure drawn last, of which step, source piece and order of rows. */
 interface ChartState extends Fetching<ChartRecord> {
-  chosen: ChosenAtSteps;
   /** How many steps there are, where the record of the next is fetched ahead. */
   steps: number;
   template?: string;
@@ -49,8 +45,6 @@ interface Hand {
   unit: number;
   zero: number;
   frame: number;
-  /** Takes back what the server does not answer. */
-  waiting?: number;
   /** Whether the sliders are being put in another order. */
   settling?: boolean;
 }

@@ -1,7 +1,7 @@
 // Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
 //
 // Of a record `template` is what the figures of all steps have in common, `values` maps steps to what fills it, as JSON
-// texts; those under "every" serve every step. What was chosen at a step may stand in its place. What a figure is a
+// texts; those under "every" serve every step. What a figure is a
 // picture of is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones
 // are marked and a click chooses.
 
@@ -172,11 +172,10 @@ async function draw(root, state) {
   if (!record) return;
   if (state.steps) fetchAhead(root, state, state.steps);
   const { template, values, captions } = record;
-  const chosen = state.chosen[step];
-  const text = chosen?.values ?? fitting(root, record) ?? values["every"] ?? values[step];
+  const text = fitting(root, record) ?? values["every"] ?? values[step];
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
-  caption(root, chosen?.caption ?? captions[step] ?? captions["every"] ?? ["", ""]);
+  caption(root, captions[step] ?? captions["every"] ?? ["", ""]);
   const by = enlargement();
   const same = text === state.text && template === state.template && order === state.order && by === state.by;
   if (same && step === state.step && source === state.source) return;
@@ -213,7 +212,7 @@ function fitting(root, { fits }) {
   return (fits?.find(({ narrowest }) => narrowest <= Number(room)) ?? fits?.at(-1))?.values;
 }
 
-const MESSAGES = ["step", "source", "order"];
+const MESSAGES = ["step", "source", "order", "words"];
 
 /**
  * @param {HTMLElement} root
@@ -241,7 +240,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<(ChartRecord | Place & { waiting: string, ahead: number, hand?: Words }) & { chosen: ChosenAtSteps }>} mounted */
+/** @param {Mounted<ChartRecord | Place & { waiting: string, ahead: number, hand?: Words }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".chart-box");
   /** @type {ChartState} */
@@ -249,7 +248,6 @@ export default function ({ data, parentElement }) {
   const fetching = "at" in data;
   Object.assign(state, {
     data,
-    chosen: data.chosen,
     steps: fetching ? data.ahead : 0,
     words: fetching ? data.hand ?? null : null,
   });

@@ -88,12 +88,12 @@ def _texts_apart(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]
 
 def given_chart(view: Keyed, record: Mapping[str, Any], name: str) -> None:
     """Draw a picture of `view` from a record that goes along with the page."""
-    component("chart", isolate=False)(key=view.key(name), data={**record, "chosen": {}})
+    component("chart", isolate=False)(key=view.key(name), data=dict(record))
 
 
 def steady_chart(view: View, template: str, values: str, name: str) -> None:
     """Draw a picture that is the same at every step of `view`; `name` tells the chart from others of the view."""
-    record = {"template": template, "values": {EVERY_STEP: values}, "captions": {}, "chosen": {}}
+    record = {"template": template, "values": {EVERY_STEP: values}, "captions": {}}
     component("chart", isolate=False)(key=view.key(name), data=record)
 
 
@@ -101,22 +101,18 @@ def chart(
     view: View,
     at: str,
     name: str,
-    chosen: Mapping[int, AtStep] | None = None,
+    chosen: str = "",
     *,
     waiting: str = "",
     ahead: bool = False,
     hand: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw the picture of the step on show in `view`, whose record (`chart_record`) lies at the address `at`; `chosen`
-    goes before what it has of a step.
+    """Draw the picture of the step on show in `view`, whose record (`chart_record`) lies at the address `at`, or where
+    there is one at that of what a visitor has `chosen`, once he has chosen a word or a source piece.
 
     `waiting` stands in its place where the record takes long to make; that of the next step is fetched `ahead`. With a
     `hand`, the names of its sliders, the bars that `weights` in its `layout.meta` speaks of can be pulled.
     """
-    instead = {
-        str(step): {"values": one.values, "caption": (one.heading, one.sentence)}
-        for step, one in (chosen or {}).items()
-    }
-    record = {"at": at, "chosen": instead, "waiting": waiting, "ahead": view.steps if ahead else 0}
+    record = {"at": at, "chosen": chosen, "waiting": waiting, "ahead": view.steps if ahead else 0}
     pulled = {} if hand is None else {"hand": dict(hand)}
     component("chart", isolate=False)(key=view.key(name), data=record | pulled)

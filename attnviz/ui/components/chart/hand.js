@@ -7,7 +7,6 @@ import { changed, moved } from "./looks.js";
 import { lay, redraw, SLACK, unpackedBars } from "./sliders.js";
 
 const FINE = 0.01; // what an arrow adds with Shift
-const UNANSWERED = 8000; // milliseconds after which what was asked for is taken back
 
 /** @type {Record<string, number>} */
 const PULLS = {
@@ -29,7 +28,6 @@ const PULLS = {
  */
 export function takeHold(root, chart, state) {
   const { weights } = state.figure.layout.meta, layer = find(root, ".hands");
-  clearTimeout(state.hand?.waiting);
   state.hand?.grip?.end();
   if (!state.words || !weights || weights.pieces.length < 2) {
     state.hand = undefined;
@@ -176,11 +174,12 @@ function press(root, state, piece, event) {
  * @param {ChartState} state
  */
 export function watchTrials(root, state) {
+  /** The translation that something was tried on and is not answered yet. @type {string | undefined} */
+  let asked;
   /** @param {WhatIf | null} change */
   const show = (change) => {
     const { hand } = state;
     if (!hand) return;
-    clearTimeout(hand.waiting);
     hand.now = change ? changed(hand.own, change) : hand.own;
     redraw(root, state);
   };
@@ -188,11 +187,14 @@ export function watchTrials(root, state) {
     listenIn(root, "preview", ({ detail }) => show(detail)),
     listenIn(root, "try", ({ detail }) => {
       show(detail);
-      if (state.hand) state.hand.waiting = setTimeout(() => show(null), UNANSWERED);
+      asked = shown(root).view?.identity;
+    }),
+    listenIn(root, "answered", () => {
+      if (asked !== undefined && asked === shown(root).view?.identity) show(null); // nothing came of it
+      asked = undefined;
     }),
   ];
   return () => {
     for (const end of ends) end();
-    clearTimeout(state.hand?.waiting);
   };
 }

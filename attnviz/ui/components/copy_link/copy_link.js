@@ -1,5 +1,6 @@
 // Copies the address of what is on show, and says so for a while; beside it, the way into lecture mode.
 
+import { writeAddress } from "../address.js";
 import { find, letGo, wordIn, write } from "../shared.js";
 
 const TOLD = 2500; // milliseconds
@@ -30,6 +31,7 @@ export default function ({ data, parentElement }) {
   write(button, data.copy);
   button.onclick = async (event) => {
     letGo(event);
+    writeAddress();
     button.textContent = await copy(location.href).then(() => data.copied, () => data.failed);
     clearTimeout(timer);
     timer = setTimeout(() => {

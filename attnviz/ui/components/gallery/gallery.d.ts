@@ -5,6 +5,8 @@ interface GalleryRecord {
   groups: GalleryGroup[];
   /** The code of the one that is on show; empty where none is chosen from. */
   chosen: string;
+  /** The name of the request for another one. */
+  request: string;
 }
 
 interface GalleryGroup {
@@ -31,6 +33,6 @@ interface GalleryCell {
 }
 
 interface GalleryState {
-  tell(name: string, value: unknown): void;
+  request: string;
   record: string;
 }

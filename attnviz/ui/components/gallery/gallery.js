@@ -1,6 +1,7 @@
 // Small heatmaps in groups, each a canvas with a pixel for each of its numbers. Where one can be chosen they are one group
 // of radio buttons: Tab comes to the chosen one, the arrows go from one to the next.
 
+import { ask } from "../outbox/outbox.js";
 import { NARROW } from "../records.js";
 import { calm, find, findAll, letGo, speak, states } from "../shared.js";
 
@@ -86,7 +87,7 @@ function mark(root, chosen) {
 function choose(root, state, node) {
   const { code } = node.dataset;
   mark(root, code ?? "");
-  state.tell("chosen", code);
+  ask(state.request, code);
 }
 
 /** Leads to what is opened of the chosen one, which may stand below the window. */
@@ -152,13 +153,13 @@ function build(root, state, { groups, chosen }) {
 }
 
 /** @param {Mounted<GalleryRecord>} mounted */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const root = find(parentElement, ".gallery");
   speak(data.language);
   /** @type {GalleryState} */
-  const state = states.get(root) ?? { record: "", tell: setTriggerValue };
+  const state = states.get(root) ?? { record: "", request: "" };
   states.set(root, state);
-  state.tell = setTriggerValue;
+  state.request = data.request;
   const record = JSON.stringify(data.groups) + Boolean(data.chosen);
   if (record !== state.record) {
     state.record = record;

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.analysis.thumbnail import thumbnail
@@ -17,23 +16,12 @@ from attnviz.ui.page_state.view import Keyed
 
 
 def gallery(
-    view: Keyed,
-    groups: Sequence[dict[str, Any]],
-    chosen: str = "",
-    on_choice: Callable[[str], None] | None = None,
-    name: str = "gallery",
+    view: Keyed, groups: Sequence[dict[str, Any]], chosen: str = "", request: str = "", name: str = "gallery"
 ) -> None:
-    """Draw the `groups`, which `group` returns; with `on_choice`, which is called with the code of the one that a
-    visitor chose, the one that is called `chosen` is marked, and each can be chosen."""
-    key = view.key(name)
-
-    def told() -> None:
-        said = st.session_state.get(key)  # None where he chose as he left for another page
-        if on_choice and said and said.chosen:
-            on_choice(str(said.chosen))
-
-    record = {"language": language(), "groups": list(groups), "chosen": chosen}
-    component("gallery")(key=key, data=record, on_chosen_change=told)
+    """Draw the `groups`, which `group` returns; the one that is called `chosen` is marked, and the browser makes a
+    `request` of the code of another that a visitor chooses."""
+    record = {"language": language(), "groups": list(groups), "chosen": chosen, "request": request}
+    component("gallery")(key=view.key(name), data=record)
 
 
 def group(name: str, told: str, cells: Sequence[dict[str, Any]], across: int = 4) -> dict[str, Any]:

@@ -35,7 +35,4 @@ interface LanesState extends Fetching<LanesRecord> {
   step: number;
   playing: boolean;
   timer?: number;
-  /** What the server was told last and has not answered, and when. */
-  sent: number | null;
-  sentAt: number;
 }

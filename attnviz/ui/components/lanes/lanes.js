@@ -1,30 +1,25 @@
-// Several translations side by side that are moved together, step by step. As the player does, it takes steps in the
-// browser: the other components of the view hear of one at once, and the server afterwards.
+// Several translations side by side that are moved together, step by step.
 
 import { isForPage, plays, stepBy } from "../keyboard.js";
 import { recordOf } from "../records.js";
-import { endWith, find, follow, letGo, PATIENCE, soon, speak, states, wordIn } from "../shared.js";
-import { attend, send, shown } from "../view.js";
+import { endWith, find, follow, letGo, soon, speak, states, wordIn } from "../shared.js";
+import { change } from "../state.js";
+import { attend, shown } from "../view.js";
 import { build, paintLanes } from "./drawing.js";
 
 const PACE = 800; // milliseconds a step stays while playing
 const OWN = "[type='range']"; // the slider of the steps
 
 /**
- * Shows the step of `state`, and has the view hear of it.
+ * Shows the step of the view.
  * @param {HTMLElement} root
  * @param {LanesState} state
  */
 function show(root, state) {
-  const { record } = state;
-  if (record) {
-    state.step = Math.min(Math.max(state.step, 0), record.labels.length - 1);
-    paintLanes(root, record, state);
-  }
-  const now = shown(root);
-  if (now.step === state.step) return;
-  now.step = state.step;
-  send(root, "step", state.step);
+  const { record } = state, { step } = shown(root);
+  if (!record || step === null) return;
+  state.step = Math.min(Math.max(step, 0), record.labels.length - 1);
+  paintLanes(root, record, state);
 }
 
 /**
@@ -34,14 +29,7 @@ function show(root, state) {
  * @param {number} step
  */
 function take(root, state, step) {
-  if (!state.record) return;
-  const before = state.step;
-  state.step = step;
-  show(root, state);
-  if (state.step === before) return;
-  state.sent = state.step;
-  state.sentAt = performance.now();
-  send(root, "tell", { step: state.step });
+  if (state.record) change(root, { step: Math.min(Math.max(step, 0), last(state)) });
 }
 
 /** @param {LanesState} state */
@@ -95,30 +83,14 @@ function press(root, state, event) {
 }
 
 /**
- * What the server says is on show; while it has not caught up with what was chosen here last, what it says is old.
- * @param {HTMLElement} root
- * @param {LanesState} state
- */
-function hear(root, state) {
-  const { server } = shown(root);
-  if (!server) return;
-  root.dataset.confirmed = String(server.step);
-  if (state.sent !== null && state.sent !== server.step && performance.now() - state.sentAt < PATIENCE) return;
-  state.sent = null;
-  if (!state.playing) state.step = server.step;
-  show(root, state);
-}
-
-/**
  * @param {HTMLElement} root
  * @param {LanesState} state
  */
 function draw(root, state) {
-  if (shown(root).step === null) return; // not before the server has said which
+  if (shown(root).step === null) return;
   const record = recordOf(root, state, draw);
   if (!record || record === state.record) return;
   speak(record.language);
-  if (state.record && state.record.identity !== record.identity) state.sent = null;
   state.record = record;
   wordIn(root, record.words);
   build(root, record);
@@ -154,17 +126,15 @@ function controls(root, state) {
  * @returns {LanesState}
  */
 function start(root) {
-  const begun = { light: true, record: null, step: 0, playing: false, sent: null, sentAt: 0 };
+  const begun = { light: true, record: null, step: 0, playing: false };
   const state = /** @type {LanesState} */ (/** @type {Partial<LanesState>} */ (begun));
   follow(root, state, ["step"], () => soon(root, state, draw));
   controls(root, state);
   const leave = attend(root, (event) => press(root, state, event), {
     choose: ({ detail }) => {
-      if (detail.step === undefined) return;
-      pause(root, state);
-      take(root, state, detail.step);
+      if (detail.step !== undefined) pause(root, state);
     },
-    server: () => hear(root, state),
+    shown: () => show(root, state),
   });
   endWith(state, () => {
     clearTimeout(state.timer);
@@ -179,7 +149,6 @@ export default function ({ data, parentElement }) {
   /** @type {LanesState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  hear(root, state);
   if ("lanes" in data) draw(root, state);
   else soon(root, state, draw);
   return state.stop;

@@ -1,7 +1,8 @@
 // Lecture mode: entered and left by a key, a button, or the address, it stays from page to page until it is left.
 
 import { isForPage } from "../keyboard.js";
-import { addressWith, find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
+import { give } from "../address.js";
+import { find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
 
 const LECTURE = "lecture"; // its address parameter; the page's root element bears it as `data-lecture`
 const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
@@ -9,11 +10,8 @@ const page = document.documentElement;
 
 const isOn = () => page.hasAttribute(`data-${LECTURE}`);
 
-/** Has the address say whether the mode is on: whatever else writes there leaves that alone, or takes all of it away. */
-function note() {
-  const address = addressWith({ [LECTURE]: isOn() ? "1" : null });
-  if (address.href !== location.href) history.replaceState(history.state, "", address);
-}
+/** Has the address say whether the mode is on. */
+const note = () => give(LECTURE, { [LECTURE]: isOn() ? "1" : null });
 
 /**
  * @param {HTMLElement} root
@@ -51,7 +49,6 @@ function listen(root, state) {
     event.preventDefault();
   }, { signal });
   document.addEventListener(`attnviz:${LECTURE}`, () => turn(root, state, true), { signal });
-  window.addEventListener("popstate", note, { signal });
   return () => until.abort();
 }
 
@@ -94,6 +91,6 @@ export default function ({ data, parentElement }) {
   state.words = data.words;
   wordIn(root, data.words);
   if (first && new URL(location.href).searchParams.get(LECTURE) === "1") turn(root, state, true);
-  note(); // the way to another page leaves its parameters behind
+  note();
   return state.stop;
 }

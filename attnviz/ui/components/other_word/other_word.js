@@ -44,11 +44,11 @@ function offer(root, state, record, step) {
  */
 function draw(root, state) {
   const record = recordOf(root, state, draw);
-  const { step, server } = shown(root);
+  const { step, now } = shown(root);
   if (!record || step === null || !record.offers[step]) return;
   if (record !== state.record || step !== state.step) offer(root, state, record, step);
   // A piece that was clicked in the picture above is the one to be written.
-  const clicked = server?.step === step && server.word !== null ? String(server.word) : null;
+  const clicked = now && now.word !== null ? String(now.word) : null;
   const box = find(root, ".rivals", HTMLSelectElement);
   if (clicked !== null && clicked !== state.clicked && box.querySelector(`[value="${clicked}"]`)) box.value = clicked;
   state.clicked = clicked;
@@ -75,7 +75,7 @@ function start(root) {
   box.onchange = () => {
     typed.value = "";
   };
-  return follow(root, state, ["step", "server"], () => soon(root, state, draw));
+  return follow(root, state, ["step", "words"], () => soon(root, state, draw));
 }
 
 /** @param {Mounted<Place>} mounted */

@@ -20,7 +20,18 @@ interface Picture {
   drawing?: PageDrawing;
 }
 
+/** What is said: which pictures these are, that there are none, that they are being drawn, and that one was not saved. */
+interface PictureWords {
+  of: string;
+  none: string;
+  drawing: string;
+  failed: string;
+}
+
 interface PictureFilesRecord {
   pictures: Picture[];
-  words: { failed: string };
+  /** Where they are, of what is on show in the view in that room. */
+  at: string;
+  room: string;
+  words: PictureWords;
 }

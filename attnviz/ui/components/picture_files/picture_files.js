@@ -1,6 +1,9 @@
 // Draws pictures once more, for print, and hands the visitor the files.
 
-import { find, library } from "../shared.js";
+import { fetched } from "../records.js";
+import { fill, find, library, write } from "../shared.js";
+import { selectionOf } from "../state.js";
+import { listenIn } from "../view.js";
 import { pageDrawing } from "./page_drawing.js";
 
 const DOTS = 3; // pixels of a PNG for each of the figure's
@@ -108,7 +111,7 @@ async function save(button, picture, form) {
 
 /**
  * @param {Picture} picture
- * @param {{ failed: string }} words
+ * @param {PictureWords} words
  */
 function entry(picture, words) {
   const row = document.createElement("div");
@@ -135,7 +138,52 @@ function entry(picture, words) {
   return row;
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {Picture[]} pictures
+ * @param {PictureWords} words
+ */
+function offer(root, pictures, words) {
+  write(find(root, ".of"), pictures.length ? words.of : words.none);
+  find(root, ".pictures").replaceChildren(...pictures.map((one) => entry(one, words)));
+}
+
+/**
+ * Offers the pictures of what is on show in a view, and others once that is another.
+ * @param {HTMLElement} root
+ * @param {PictureFilesRecord} data
+ * @param {HTMLElement} view
+ */
+function followView(root, data, view) {
+  let wanted = "";
+  const bring = async () => {
+    const at = fill(data.at, { selection: selectionOf(view) });
+    if (at === wanted) return;
+    wanted = at;
+    write(find(root, ".of"), data.words.drawing);
+    root.ariaBusy = "true";
+    const found = await fetched(at, true, () => wanted === at && root.isConnected);
+    if (wanted !== at) return;
+    root.ariaBusy = null;
+    offer(
+      root,
+      found?.pictures ?? [],
+      found ? { ...data.words, of: found.of } : { ...data.words, none: data.words.failed },
+    );
+  };
+  const ends = ["step", "source", "words"].map((name) => listenIn(view, name, bring));
+  bring();
+  return () => {
+    wanted = "";
+    for (const end of ends) end();
+  };
+}
+
 /** @param {Mounted<PictureFilesRecord>} mounted */
 export default function ({ data, parentElement }) {
-  find(parentElement, ".pictures").replaceChildren(...data.pictures.map((one) => entry(one, data.words)));
+  const root = find(parentElement, ".picture-files");
+  const room = document.querySelector(`.st-key-${data.room}`);
+  if (data.at && room instanceof HTMLElement) return followView(root, data, room);
+  offer(root, data.pictures, data.words);
+  return undefined;
 }

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
 from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,35 @@ class PictureFile:
 
 def picture_file_buttons(offered: Iterable[PictureFile], key: str) -> None:
     """Offer each picture as PNG and SVG, made in the visitor's browser, and as CSV."""
-    pictures = [
+    record = {"pictures": _listed(offered), "at": "", "room": "", "words": _words()}
+    component("picture_files")(key=key, data=record)
+
+
+def followed_picture_files(view: View, at: str, key: str) -> None:
+    """Offer the pictures of what is on show in `view`, which lie at the address `at`: see `picture_files_record`."""
+    record = {"pictures": [], "at": at, "room": view.key("room"), "words": _words()}
+    component("picture_files")(key=key, data=record)
+
+
+def picture_files_record(offered: Iterable[PictureFile], of: str = "") -> dict[str, Any]:
+    """Return what the browser offers; `of` says of which pictures it is."""
+    return {"pictures": _listed(offered), "of": of or _words()["of"]}
+
+
+def _listed(offered: Iterable[PictureFile]) -> list[dict[str, Any]]:
+    return [
         {"title": one.title, "file": one.file, "table": without_isolates(one.numbers.to_csv())} | _drawn(one.figure)
         for one in offered
     ]
-    words = {"failed": gettext("This file could not be made here. Try it again; if it fails again, reload the page.")}
-    component("picture_files")(key=key, data={"pictures": pictures, "words": words})
+
+
+def _words() -> dict[str, str]:
+    return {
+        "of": gettext("The pictures as they are on show."),
+        "none": gettext("There is no picture to take away."),
+        "drawing": gettext("Drawing…"),
+        "failed": gettext("This file could not be made here. Try it again; if it fails again, reload the page."),
+    }
 
 
 def _drawn(figure: go.Figure | PageDrawing) -> dict[str, Any]:

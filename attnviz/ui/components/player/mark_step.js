@@ -1,7 +1,6 @@
 // What of the sentences and buttons is marked at a step.
 
 import { fill, find, findAll, number, write } from "../shared.js";
-import { send, shown } from "../view.js";
 import { aimPair, paintPointed } from "./pointing.js";
 import { parts } from "./word_buttons.js";
 
@@ -103,7 +102,20 @@ function paintBar(bar, { data, step }, source) {
 }
 
 /**
- * Marks the step and source piece of `state`, and tells the view of them.
+ * @param {HTMLInputElement} slider
+ * @param {PlayerState} state
+ */
+function paintSlider(slider, { data, step }) {
+  const count = data.weights.length, told = fill(data.words.step, { step: step + 1, count });
+  slider.max = String(count);
+  slider.value = String(step + 1);
+  slider.hidden = count < 2;
+  slider.setAttribute("aria-valuetext", told);
+  slider.title = told;
+}
+
+/**
+ * Marks the step and source piece of `state`.
  * @param {HTMLElement} root
  * @param {PlayerState} state
  */
@@ -119,19 +131,6 @@ export function paint(root, state) {
   find(root, ".shown").hidden = !data.looks; // without attention no word is looked at
   if (data.looks) paintShown(find(root, ".shown"), state, source);
   paintBar(find(root, ".bar"), state, source);
+  paintSlider(find(root, ".slide", HTMLInputElement), state);
   aimPair(root, state, source);
-  announce(root, { step, source, order: state.order });
-}
-
-/**
- * @param {HTMLElement} root
- * @param {{ step: number, source: number, order: Order }} now
- */
-function announce(root, { step, source, order }) {
-  const now = shown(root);
-  const before = { ...now };
-  Object.assign(now, { step, source, order }); // all are in place before anybody hears of one
-  send(root, "step", step);
-  if (source !== before.source) send(root, "source", source);
-  if (order !== before.order) send(root, "order", order);
 }

@@ -1,35 +1,11 @@
-// What the buttons, keys and pictures do to the step and the source piece. A choice is shown at once; the server hears of
-// it afterwards, for the address and the choice of words.
+// What the buttons, keys and pictures do to the step and the source piece.
 
 import { find, findAll, letGo } from "../shared.js";
-import { send, shown } from "../view.js";
+import { change } from "../state.js";
+import { chooseIn, shown } from "../view.js";
 import { paint } from "./mark_step.js";
 
 const PACE = 900; // milliseconds a step stays while playing at speed 1
-
-/**
- * Takes a choice into `state`, shows it, and tells the server.
- * @param {HTMLElement} root
- * @param {PlayerState} state
- * @param {Choice} choice
- */
-function take(root, state, choice) {
-  /** @type {(index: number, count: number) => number} */
-  const within = (index, count) => Math.min(Math.max(index, 0), count - 1);
-  const { weights, orders } = state.data;
-  if (choice.step !== undefined) state.step = within(choice.step, weights.length);
-  if (choice.source !== undefined) {
-    state.source = choice.source === null ? null : within(choice.source, orders[0].length);
-  }
-  if (choice.order !== undefined) state.order = choice.order;
-  // Word and stage are known to the server alone; a word belongs to its step.
-  const pending = choice.step === undefined ? state.sent : { ...state.sent, word: null };
-  state.sent = { ...pending, ...choice, step: state.step, source: state.source };
-  state.sentAt = performance.now();
-  paint(root, state);
-  send(root, "tell", state.sent);
-  delete state.sent.tour; // told once: later choices are no step of the tour
-}
 
 /**
  * @param {HTMLElement} root
@@ -43,19 +19,16 @@ export function controller(root, state) {
     state.playing = false;
   };
   const pace = () => PACE / shown(root).speed;
+  const here = () => shown(root).now?.step ?? 0;
   const tick = () => {
-    take(root, state, { step: state.step + 1 });
-    if (state.step >= last()) {
+    change(root, { step: here() + 1 });
+    if (here() >= last()) {
       pause();
       paint(root, state);
     } else state.timer = setTimeout(tick, pace());
   };
   /** @param {Chosen} choice */
-  const choose = (choice) => {
-    const chosen = typeof choice === "function" ? choice(state) : choice;
-    if (chosen.step !== undefined) pause();
-    take(root, state, chosen);
-  };
+  const choose = (choice) => chooseIn(root, typeof choice === "function" ? choice(state) : choice);
   const play = () => {
     if (state.playing) {
       pause();
@@ -63,8 +36,8 @@ export function controller(root, state) {
       return;
     }
     state.playing = true;
-    if (state.step >= last()) take(root, state, { step: 0 });
-    else paint(root, state);
+    if (here() >= last()) change(root, { step: 0 });
+    paint(root, state);
     state.timer = setTimeout(tick, pace());
   };
   return { choose, play, pause };
@@ -106,6 +79,8 @@ export function buttons(root, state, control) {
   press(".next", () => control.choose({ step: state.step + 1 }));
   press(".play", control.play);
   press(".skip", () => find(root, ".play").focus());
+  const slider = find(root, ".slide", HTMLInputElement);
+  slider.oninput = () => control.choose({ step: Number(slider.value) - 1 });
   press(".follow", () => {
     // The button goes with what it lets go of: whoever came to it by the keyboard is not to lose the focus.
     if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();

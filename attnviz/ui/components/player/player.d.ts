@@ -53,16 +53,9 @@ interface PlayerState extends PlayerControl {
   /** The source piece chosen, or null: then the strongest is on show. */
   source: number | null;
   order: Order;
-  /** What the server was told last and has not answered, and when. */
-  sent: Choice | null;
-  sentAt: number;
   playing: boolean;
   /** What is pointed at in the view. */
   pointed?: Pointed | null;
   timer?: number;
-  /** Whether the server has not said yet what is on show of this translation. */
-  fresh?: boolean;
-  sliderBox?: Element;
-  naming?: MutationObserver;
   stop(): void;
 }

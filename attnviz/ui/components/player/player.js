@@ -1,33 +1,13 @@
-// The two sentences and the buttons that move through the steps. A step, or a source piece, is chosen here, in the browser:
-// the other components of the view hear of it at once, and the server afterwards.
+// The two sentences and the buttons that move through the steps.
 
-import { find, PATIENCE, speak, states, wordIn } from "../shared.js";
+import { find, speak, states, wordIn } from "../shared.js";
+import { publish } from "../state.js";
 import { attend, shown, viewOf } from "../view.js";
 import { keys, leave, release } from "./keys.js";
 import { looked, paint } from "./mark_step.js";
 import { buttons, controller, speeds } from "./playback.js";
 import { aimPair, paintPointed } from "./pointing.js";
 import { buildSentences } from "./word_buttons.js";
-
-/**
- * Streamlit names its slider by itself and by its label: "Step Step". One of both is taken away whenever it is drawn.
- * @param {HTMLElement} root
- * @param {PlayerState} state
- */
-function nameSlider(root, state) {
-  const box = viewOf(root).querySelector("[class*='st-key-slider']");
-  if (!box || box === state.sliderBox) return;
-  const name = () => {
-    for (const slider of box.querySelectorAll("[aria-label][aria-labelledby]")) {
-      slider.removeAttribute("aria-labelledby");
-    }
-  };
-  state.sliderBox = box;
-  state.naming?.disconnect();
-  state.naming = new MutationObserver(name);
-  state.naming.observe(box, { subtree: true, childList: true, attributeFilter: ["aria-labelledby"] });
-  name();
-}
 
 /**
  * The line at the top of the window is there while the buttons are above it and something of their view is below. What is
@@ -61,8 +41,10 @@ function watchBar(root, onShown) {
  */
 function listen(root, state, control) {
   const end = attend(root, (event) => keys(event, state, control, root), {
-    choose: ({ detail }) => control.choose(detail),
-    server: () => hear(root, state),
+    choose: ({ detail }) => {
+      if (detail.step !== undefined) control.pause();
+    },
+    shown: () => follow(root, state),
     point: ({ detail }) => {
       state.pointed = detail;
       if (state.data) paintPointed(root, state);
@@ -82,7 +64,7 @@ function listen(root, state, control) {
  * @returns {PlayerState}
  */
 function start(root) {
-  const begun = { step: 0, source: null, order: "sentence", sent: null, sentAt: 0, playing: false };
+  const begun = { step: 0, source: null, order: "sentence", playing: false };
   const state = /** @type {PlayerState} */ (/** @type {Partial<PlayerState>} */ (begun));
   const control = controller(root, state);
   buttons(root, state, control);
@@ -92,7 +74,6 @@ function start(root) {
   state.stop = () => {
     control.pause();
     bar.disconnect();
-    state.naming?.disconnect();
     deafen();
     states.delete(root);
   };
@@ -100,47 +81,20 @@ function start(root) {
 }
 
 /**
- * Another translation: nothing of the one before is on its way any more.
- * @param {HTMLElement} root
- * @param {PlayerState} state
- * @param {PlayerRecord} data
- */
-function open(root, state, data) {
-  state.pause();
-  state.sent = null;
-  state.fresh = true;
-  buildSentences(root, data, state.choose);
-}
-
-/**
- * Whether the server is where it was last sent, or was sent nowhere.
- * @param {PlayerState} state
- * @param {ServerRecord} server
- */
-function caughtUp({ sent }, { step, chosen, order }) {
-  if (sent === null) return true;
-  return (sent.step ?? step) === step && (sent.source === undefined || sent.source === chosen) &&
-    (sent.order ?? order) === order;
-}
-
-/**
- * Shows what the server says is on show; while it has not caught up with what was chosen here last, what it says is old.
+ * Shows what the view shows, once that is of this translation.
  * @param {HTMLElement} root
  * @param {PlayerState} state
  */
-function hear(root, state) {
-  const { server } = shown(root);
-  if (!server || server.identity !== state.data?.identity) return; // of another translation
-  if (caughtUp(state, server) || performance.now() - state.sentAt > PATIENCE) {
-    state.sent = null;
-    if (!state.playing || state.fresh) state.step = server.step;
-    state.fresh = false;
-    state.source = server.chosen;
-    state.order = server.order;
-    paint(root, state);
+function follow(root, state) {
+  const view = shown(root), { now } = view;
+  if (!now || !state.data || view.view?.identity !== state.data.identity) return;
+  if (view.orders !== state.data.orders) {
+    view.orders = state.data.orders;
+    publish(root, false); // the strongest piece is known by now, and this is called again
+    return;
   }
-  nameSlider(root, state);
-  root.dataset.confirmed = String(server.step);
+  Object.assign(state, { step: now.step, source: now.chosen, order: view.order });
+  paint(root, state);
 }
 
 /** @param {Mounted<PlayerRecord>} mounted */
@@ -153,7 +107,10 @@ export default function ({ data, parentElement }) {
   const other = state.data?.identity !== data.identity;
   state.data = data;
   wordIn(root, data.words);
-  if (other) open(root, state, data);
-  hear(root, state);
+  if (other) {
+    state.pause();
+    buildSentences(root, data, state.choose);
+  }
+  follow(root, state);
   return state.stop;
 }

@@ -1,7 +1,6 @@
 """The two sentences and the buttons that move through the steps.
 
-Steps are taken in the browser, so that the picture follows a key at once; the server hears of them afterwards, through
-the messenger.
+Steps are taken in the browser, so that the picture follows a key at once; the server is not told of them.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ function open(root, whether) {
  */
 function start(root) {
   const state = /** @type {ProofState} */ ({});
-  follow(root, state, ["step", "server"], () => soon(root, state, draw));
+  follow(root, state, ["step", "words"], () => soon(root, state, draw));
   const badge = find(root, ".badge");
   badge.onclick = () => open(root, Boolean(find(root, ".receipt").hidden));
   const until = new AbortController();

@@ -6,12 +6,10 @@ import streamlit as st
 
 from attnviz.ui.components.loader import component
 
-_DAYS = 365
-
 
 def remember(name: str, value: str | None) -> None:
     """Have the browser remember `value`, of letters, under `name`, for a year; None leaves what it remembers."""
-    record = {"name": _cookie(name), "value": value, "seconds": _DAYS * 24 * 60 * 60}
+    record = {"name": _cookie(name), "value": value}
     component("remembered", isolate=False)(key=f"remembered_{name}", data=record, height=1)
 
 

@@ -19,10 +19,10 @@ type StepsFacts = Record<string, StepFacts>;
 interface SummaryRecord {
   stages: StageTitle[];
   steps: StepsFacts | Place;
-  /** The stage gone to. */
-  stage: number | null;
 }
 
 interface SummaryState extends Fetching<StepsFacts> {
   titles?: string;
+  /** Whether the stage of a link was gone to. */
+  placed?: boolean;
 }

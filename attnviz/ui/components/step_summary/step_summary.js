@@ -131,12 +131,26 @@ function arrive(root, stage) {
 }
 
 /**
+ * Marks the stage that was gone to; where a link names it, goes there.
+ * @param {HTMLElement} root
+ * @param {SummaryState} state
+ */
+function place(root, state) {
+  const { now } = shown(root);
+  if (!now) return;
+  if (!state.placed && now.stage) arrive(root, now.stage);
+  state.placed = true;
+  mark(root, now.stage);
+}
+
+/**
  * @param {HTMLElement} root
  * @returns {SummaryState}
  */
 function start(root) {
   const state = /** @type {SummaryState} */ ({});
   follow(root, state, ["step"], () => show(root, state));
+  endWith(state, listenIn(root, "shown", () => place(root, state)));
   endWith(state, listenIn(root, "visit", ({ detail }) => go(root, detail)));
   return state;
 }
@@ -148,13 +162,12 @@ export default function ({ data, parentElement }) {
   const before = states.get(root);
   const state = before ?? start(root);
   state.data = data.steps;
-  if (!before && data.stage) arrive(root, data.stage);
   const titles = data.stages.map(({ title }) => title).join();
   if (titles !== state.titles) {
     state.titles = titles;
     find(root, "ol").replaceChildren(...data.stages.map(entry));
   }
   show(root, state);
-  mark(root, data.stage);
+  place(root, state);
   return state.stop;
 }

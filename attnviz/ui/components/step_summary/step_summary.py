@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import streamlit as st
-
 from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.stages import Narration, step_sentence
@@ -25,7 +22,7 @@ def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]
         {"number": number, "place": place, "title": title}
         for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
     ]
-    record = {"stages": stages, "steps": steps, "stage": selection_of(st.session_state, view).stage}
+    record = {"stages": stages, "steps": steps}
     component("step_summary", isolate=False)(key=view.key("facts"), data=record)
 
 

@@ -32,7 +32,7 @@ function nameHelp(template) {
 }
 
 /** @param {Mounted<{ background: string, language: string, help: string }>} mounted */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   const probe = /** @type {Probe} */ (find(parentElement, ".theme"));
   const publish = () => {
     const live = getComputedStyle(probe);
@@ -44,7 +44,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   probe.ontransitionend = () => {
     const background = publish();
-    if (background !== data.background) setTriggerValue("changed", background);
+    if (background !== data.background) setStateValue("changed", background);
   };
   publish();
   speak(data.language);

@@ -2,7 +2,8 @@
 // address has the update that is on show, unless it is the last.
 
 import { isForPage, plays, stepBy } from "../keyboard.js";
-import { addressWith, find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
+import { give, withdraw } from "../address.js";
+import { find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
 import { send, shown } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
@@ -29,14 +30,13 @@ function paint(root, state) {
 }
 
 /**
- * Writes the address; while playing only at the end, for a browser lets nobody write it often.
+ * Has the address say which moment is on show; while playing only at the end.
  * @param {TimelineState} state
  */
 function writeMoment({ data, moment, playing }) {
   if (!data || playing) return;
   const last = moment === data.updates.length - 1;
-  const address = addressWith({ ...data.parameters, update: last ? null : String(data.updates[moment]) });
-  if (address.href !== location.href) history.replaceState(history.state, "", address);
+  give("timeline", { update: last ? null : String(data.updates[moment]) });
 }
 
 /**
@@ -118,6 +118,7 @@ function start(root, state) {
   state.stop = () => {
     pause();
     document.removeEventListener("keydown", keys);
+    withdraw("timeline");
     states.delete(root);
   };
   states.set(root, state);

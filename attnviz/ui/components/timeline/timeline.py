@@ -5,7 +5,7 @@ It stands in a view of its own, whose charts take a moment for a step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from attnviz.languages import gettext, language
 from attnviz.ui.components.loader import component
@@ -19,12 +19,11 @@ def timeline(
     told: Sequence[str],
     ends: tuple[str, str],
     opened: int | None,
-    parameters: Mapping[str, str | None],
 ) -> None:
     """Draw the timeline of the moments after so many `updates`, of each of which `told` says how good the model is.
 
     It opens at the moment `opened`, the last where that is None; `identity` tells these runs from others. The browser
-    writes the update on show, and `parameters`, into the address.
+    writes the update on show into the address.
     """
     words = {
         "moments": gettext("Moments of the training"),
@@ -43,7 +42,6 @@ def timeline(
         "told": list(told),
         "ends": list(ends),
         "opened": opened,
-        "parameters": dict(parameters),
         "words": words,
     }
     component("timeline")(key=room.key("timeline"), data=record)

@@ -75,11 +75,6 @@ interface TourState extends Fetching<TourRecord> {
   at: number | null;
   /** What is written on the card. */
   written?: string;
-  /** The step and source piece to go back to. */
-  before: { step: number; source: number | null };
-  /** The stop that the server was told of and has not confirmed, and when. */
-  sent?: number | null;
-  sentAt: number;
   /** Where the page was, and what had the focus, before the tour. */
   scrolled: number | null;
   focused: HTMLElement | null;

@@ -1,7 +1,9 @@
-// The tour: a card that tells a translation stop by stop, with a light on the part of the page it is about. Where it is, the
-// server knows, which has it in the address; what is on it comes from there at once, for all stops.
+// The tour: a card that tells a translation stop by stop, with a light on the part of the page it is about. What is on it
+// comes from the server at once, for all stops.
 
+import { ask, onPress } from "../outbox/outbox.js";
 import { recordOf } from "../records.js";
+import { remember } from "../remembered/remembered.js";
 import { fill, find, findAll, speak, states, write } from "../shared.js";
 import { chooseIn, listenIn, preview, shown, viewOf } from "../view.js";
 import { compared, node, pulled, sentence } from "./parts.js";
@@ -9,7 +11,14 @@ import { areaOf, bringIntoSight, light, page, showOver } from "./places.js";
 import { asking, gameOf, quizBox } from "./quiz.js";
 import { backward, neighbours, onTourKey, onward } from "./walking.js";
 
-const SLOW = 30000; // milliseconds after which the server is believed again, whatever it says
+/**
+ * Takes down what became of the offer of the tour, which is not made again.
+ * @param {"taken" | "declined"} how
+ */
+function answer(how) {
+  remember("attnviz_tour", how);
+  document.documentElement.toggleAttribute("data-tour-answered", true);
+}
 
 /**
  * Shows the stop of the tour, or that there is none.
@@ -169,15 +178,7 @@ function settle(root, state) {
  * @param {number | null} stop
  */
 function go(root, state, stop) {
-  if (stop === state.at) return;
-  Object.assign(state, { at: stop, sent: stop, sentAt: performance.now() });
-  if (stop !== null) {
-    chooseIn(root, { tour: stop });
-    draw(root, state);
-    return;
-  }
-  leave(root, state);
-  chooseIn(root, { tour: null, ...state.before });
+  if (stop !== state.at) chooseIn(root, { tour: stop });
 }
 
 /**
@@ -187,8 +188,7 @@ function go(root, state, stop) {
  */
 function leadOn(root, state) {
   go(root, state, null);
-  const link = document.querySelector(".st-key-page_why a");
-  if (link instanceof HTMLElement) link.click();
+  ask("page", "why");
 }
 
 /**
@@ -209,25 +209,20 @@ function leave(root, state) {
 }
 
 /**
- * The server has said where the tour is: there it goes, unless what it says is old.
+ * The view is at a stop of the tour, or at none.
  * @param {HTMLElement} root
  * @param {TourState} state
  */
-function hearServer(root, state) {
-  const { server } = shown(root);
-  if (!server) return;
-  const stop = server.tour?.stop ?? null;
-  if (server.tour) state.before = { step: server.tour.step, source: server.tour.source };
-  if (state.sent !== undefined && state.sent !== stop && performance.now() - state.sentAt < SLOW) return;
-  state.sent = undefined;
-  if (stop === state.at) {
-    draw(root, state);
-    return;
-  }
+function hear(root, state) {
+  const { now } = shown(root), stop = now?.tour?.stop ?? null;
+  if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
   if (stop === null) leave(root, state);
-  else draw(root, state);
+  else {
+    answer("taken");
+    draw(root, state);
+  }
 }
 
 /**
@@ -235,7 +230,7 @@ function hearServer(root, state) {
  * @returns {TourState}
  */
 function start(root) {
-  const begun = { at: null, before: { step: 0, source: null }, sentAt: 0, scrolled: null, focused: null, frame: 0 };
+  const begun = { at: null, scrolled: null, focused: null, frame: 0 };
   const state = /** @type {TourState} */ (/** @type {Partial<TourState>} */ (begun));
   state.seen = true; // wherever it stands, it is read at once
   /** @type {(stop: number | null) => void} */
@@ -252,7 +247,13 @@ function start(root) {
   });
   state.size.observe(viewOf(root));
   state.size.observe(find(root, ".card"));
-  const ends = [listenIn(root, "server", () => hearServer(root, state)), listenIn(root, "step", again)];
+  const ends = [
+    onPress("tour_button", () => to(1)),
+    onPress("tour_take", () => to(1)),
+    onPress("tour_decline", () => answer("declined")),
+    listenIn(root, "shown", () => hear(root, state)),
+    listenIn(root, "step", again),
+  ];
   find(root, ".close").onclick = () => to(null);
   find(root, ".next").onclick = () => onward(state, to);
   find(root, ".back").onclick = () => backward(state, to);
@@ -277,6 +278,7 @@ export default function ({ data, parentElement }) {
   /** @type {TourState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  hearServer(root, state);
+  hear(root, state);
+  draw(root, state);
   return state.stop;
 }

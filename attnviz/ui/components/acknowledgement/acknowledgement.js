@@ -1,0 +1,11 @@
+// The end of a page: which requests were handled before it was drawn.
+
+import { givePage } from "../address.js";
+import { acknowledge } from "../outbox/outbox.js";
+
+/** @param {Mounted<{ handled: Record<string, number>, page: PageRecord }>} mounted */
+export default function ({ data }) {
+  givePage(data.page.entry, data.page.parameters);
+  acknowledge(data.handled);
+  return undefined;
+}

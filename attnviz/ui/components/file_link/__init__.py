@@ -1,0 +1,1 @@
+"""A file of what is on show."""

@@ -1,0 +1,1 @@
+"""The choice of the words that a logit is compared for."""

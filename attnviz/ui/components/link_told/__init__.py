@@ -1,0 +1,1 @@
+"""Sentences about values of a link that cannot be."""

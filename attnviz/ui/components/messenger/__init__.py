@@ -1,1 +1,0 @@
-"""What goes between the browser and the server of a view."""

@@ -1,0 +1,1 @@
+"""What the browser asks of the server."""

@@ -1,0 +1,8 @@
+// What the browser asks of the server.
+
+interface AnyRequest {
+  /** Counts from 1 in each tab. */
+  seq: number;
+  name: string;
+  value: unknown;
+}

@@ -1,0 +1,16 @@
+"""The component that holds the requests of the browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnviz.languages import gettext
+from attnviz.ui.components.loader import component
+
+
+def outbox() -> Any:
+    """Return what the browser asks for: its tab, and the requests that are not acknowledged yet."""
+    record = {"offline": gettext("Not connected to the server. Steps work; what you ask for is sent once it is back.")}
+    return component("outbox", isolate=False)(
+        key="outbox", data=record, default={"sent": None}, on_sent_change=lambda: None, height=1
+    ).sent

@@ -1,0 +1,1 @@
+"""A way to another page."""

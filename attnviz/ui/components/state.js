@@ -1,0 +1,256 @@
+// What a view shows: step, source piece, compared words, order of the rows, stage, and stop of the tour. It is kept here and
+// nowhere else, on the root element of the view; the server is never told. The address has it, so that a link, Back and
+// Forward show it again.
+
+import { entryOnShow, give, identify, withdraw } from "./address.js";
+import { send, shown, viewOf } from "./view.js";
+
+/** What was shown last, by the id of the view. @type {Map<string, Remembered>} */
+const memory = new Map();
+
+/**
+ * A parameter of the address as what a view shows of it; null where it is not there, or cannot be.
+ * @param {ViewParameter} parameter
+ * @param {URLSearchParams} search
+ */
+function parsed({ key, kind, first, last, values }, search) {
+  const text = search.get(key);
+  if (text === null) return null;
+  if (kind === "text") return text.slice(0, last);
+  if (kind === "choice") return values.includes(text) ? text : null;
+  if (!/^[0-9]{1,6}$/.test(text) || Number(text) < first) return null;
+  const number = Number(text);
+  if (number > last && kind !== "nearest") return null;
+  return Math.min(number, last) - (kind === "name" ? 0 : first);
+}
+
+/** @returns {Seen} */
+const nothing = () => ({
+  step: 0,
+  chosen: null,
+  word: null,
+  rival: null,
+  typedWord: "",
+  typedRival: "",
+  stage: null,
+  tour: null,
+  ordered: null,
+});
+
+/**
+ * What the address says of a view.
+ * @param {ViewRecord} data
+ * @returns {Seen}
+ */
+function fromAddress({ parameters, tourable }) {
+  const { searchParams } = new URL(location.href);
+  /** @type {Record<string, any>} */
+  const found = {};
+  for (const parameter of parameters) found[parameter.name] = parsed(parameter, searchParams);
+  const now = nothing();
+  Object.assign(now, { step: found.step ?? 0, chosen: found.source, word: found.word, rival: found.rival });
+  Object.assign(now, { stage: found.stage, ordered: found.order });
+  if (now.word !== null) now.typedWord = found.typed_word ?? "";
+  if (now.rival !== null) now.typedRival = found.typed_rival ?? "";
+  if (tourable && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
+  return now;
+}
+
+/**
+ * What the address has of a view; null for what nobody chose. On the tour it has what was on show before.
+ * @param {Seen} now
+ * @param {ViewRecord} data
+ * @returns {AddressParameters}
+ */
+function inAddress(now, { parameters }) {
+  const { step, source } = now.tour ?? { step: now.step, source: now.chosen };
+  const own = !now.tour || step === now.step; // words belong to their step
+  /** @type {Record<string, number | string | null>} */
+  const values = {
+    step: step || null,
+    source,
+    word: own ? now.word : null,
+    rival: own ? now.rival : null,
+    "typed_word": (own && now.word !== null && now.typedWord) || null,
+    "typed_rival": (own && now.rival !== null && now.typedRival) || null,
+    stage: now.stage,
+    order: now.ordered,
+    tour: now.tour?.stop ?? null,
+  };
+  return Object.fromEntries(parameters.map(({ name, key, kind, first, last }) => {
+    const value = values[name];
+    if (value === null || value === undefined) return [key, null];
+    if (typeof value === "string") return [key, kind === "text" ? value.slice(0, last) : value];
+    return [key, String(value + (kind === "name" ? 0 : first))];
+  }));
+}
+
+/**
+ * Another translation of the same sentence at the step that was shown before, or the last it has.
+ * @param {Remembered} before
+ * @param {ViewRecord} data
+ * @returns {Seen}
+ */
+function carried({ identity, seen }, data) {
+  if (identity === data.identity) return { ...seen };
+  const now = { ...seen };
+  if (now.tour) Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
+  goTo(now, Math.min(now.step, data.steps - 1));
+  if (now.chosen !== null && now.chosen >= data.sources) now.chosen = null;
+  if (now.tour) now.tour = { ...now.tour, step: now.step, source: now.chosen };
+  return now;
+}
+
+/**
+ * @param {Seen} now
+ * @param {number} step
+ */
+function goTo(now, step) {
+  if (step === now.step) return;
+  Object.assign(now, { step, word: null, rival: null, typedWord: "", typedRival: "" });
+}
+
+/** @param {Seen} now */
+function endTour(now) {
+  if (!now.tour) return;
+  goTo(now, now.tour.step);
+  now.chosen = now.tour.source;
+  now.tour = null;
+}
+
+/**
+ * What a view shows as it is opened: what the address says where its entry is of this translation, or nothing was shown in
+ * the view yet; what was on show before where the sentence is the same; or else the first step.
+ * @param {ViewRecord} data
+ */
+function opening(data) {
+  const known = entryOnShow()?.views[data.id], before = memory.get(data.id);
+  if (known === undefined ? !before : known === data.identity) return fromAddress(data);
+  if (before?.family === data.family) return carried(before, data);
+  const now = nothing();
+  if (!before) return now;
+  now.ordered = before.seen.ordered;
+  if (before.seen.tour) now.tour = { stop: before.seen.tour.stop, step: 0, source: null };
+  return now;
+}
+
+/**
+ * Shows what the server says is there now, at the step that follows from what was on show and the address.
+ * @param {HTMLElement} root
+ * @param {ViewRecord} data
+ */
+export function openView(root, data) {
+  const view = shown(root), other = view.view?.identity !== data.identity;
+  view.view = data;
+  view.owner = root;
+  if (other) view.now = opening(data);
+  if (!data.tourable && view.now) endTour(view.now);
+  if (other) publish(root, true);
+  else remember(root);
+}
+
+/**
+ * What speaks for a view goes from the page; something newer may speak for it by then.
+ * @param {HTMLElement} root
+ */
+export const closeView = (root) => withdraw(root);
+
+/**
+ * Takes over what a visitor chose in the view of `node`; a step or a piece is the nearest there is.
+ * @param {Element} node
+ * @param {Choice} choice
+ */
+export function change(node, choice) {
+  const { now, view } = shown(node);
+  if (!now || !view) return;
+  /** @type {(index: number, count: number) => number} */
+  const within = (index, count) => Math.min(Math.max(index, 0), count - 1);
+  if (choice.tour === null) endTour(now);
+  else if (choice.tour !== undefined && view.tourable) {
+    now.tour = { step: now.step, source: now.chosen, ...now.tour, stop: choice.tour };
+  }
+  if (choice.step !== undefined) goTo(now, within(choice.step, view.steps));
+  if (choice.source !== undefined) now.chosen = choice.source === null ? null : within(choice.source, view.sources);
+  if (choice.word !== undefined) Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
+  if (choice.rival !== undefined) Object.assign(now, { rival: choice.rival, typedRival: choice.typedRival ?? "" });
+  if (choice.stage !== undefined) now.stage = choice.stage;
+  if (choice.order !== undefined) now.ordered = choice.order;
+  publish(node, false);
+}
+
+/**
+ * Keeps what a view shows, for the address and for when it is opened again.
+ * @param {Element} node
+ */
+function remember(node) {
+  const { now, view, owner } = shown(node);
+  if (!now || !view) return;
+  memory.set(view.id, { identity: view.identity, family: view.family, seen: { ...now } });
+  identify(owner, view.id, view.identity);
+  const own = inAddress(now, view);
+  const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);
+  /** @type {AddressParameters} */
+  const sentence = {};
+  // A step means nothing without its sentence: the page may open on another one day.
+  if (view.sentence && chosen) Object.assign(sentence, view.sentence);
+  const main = view.main === null ? {} : mainInAddress(view.main);
+  give(owner, { ...main, ...sentence, ...view.own, ...own }, now.tour ? `tour ${now.tour.stop}` : "");
+}
+
+/**
+ * What the address has of the page's own view, on a page that does not draw it.
+ * @param {ViewRecord} main
+ */
+function mainInAddress(main) {
+  const before = memory.get(main.id);
+  if (before?.identity === main.identity) return inAddress(before.seen, main);
+  const now = opening(main);
+  memory.set(main.id, { identity: main.identity, family: main.family, seen: now });
+  return inAddress(now, main);
+}
+
+/**
+ * Tells the components of a view what it shows now. All is in place before any of them hears of it.
+ * @param {Element} node
+ * @param {boolean} anew
+ */
+export function publish(node, anew) {
+  const view = shown(node), { now, orders } = view;
+  if (!now || !view.view) return;
+  const before = { ...view };
+  const source = now.chosen ?? orders?.[now.step]?.[0] ?? null;
+  const order = now.ordered ?? view.view.usualOrder;
+  const words = JSON.stringify([now.word, now.rival, now.typedWord, now.typedRival]);
+  Object.assign(view, { step: now.step, source, order, words });
+  remember(node);
+  viewOf(node).dataset.step = String(now.step);
+  send(node, "shown");
+  if (anew || before.step !== view.step) send(node, "step", view.step);
+  if (anew || before.source !== source) send(node, "source", source);
+  if (anew || before.order !== order) send(node, "order", order);
+  if (anew || before.words !== words) send(node, "words");
+}
+
+// Back and Forward within a translation are followed at once; others once the server has made what they show.
+document.addEventListener("attnviz:history", () => {
+  for (const root of document.querySelectorAll("[class*='st-key-room']")) {
+    const view = /** @type {ViewRoot} */ (root).attnvizView;
+    if (!view?.view || entryOnShow()?.views?.[view.view.id] !== view.view.identity) continue;
+    view.now = fromAddress(view.view);
+    publish(root, true);
+  }
+});
+
+/**
+ * What an address of the server has for `{selection}`: what a view shows, as the address of the page has it.
+ * @param {Element} node
+ */
+export function selectionOf(node) {
+  const { now, view } = shown(node);
+  if (!now || !view) return "";
+  const found = new URLSearchParams();
+  for (const [key, value] of Object.entries(inAddress({ ...now, tour: null }, view))) {
+    if (value !== null) found.set(key, value);
+  }
+  return String(found);
+}

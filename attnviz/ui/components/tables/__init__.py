@@ -1,0 +1,1 @@
+"""Tables that follow the step on show."""

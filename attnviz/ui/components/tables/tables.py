@@ -1,0 +1,42 @@
+"""Tables that follow the step on show, each with its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from attnviz.languages import gettext
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+
+
+def tables(view: View, at: str, name: str) -> None:
+    """Draw the tables that lie at the address `at`, of what is on show in `view`."""
+    component("tables", isolate=False)(key=view.key(name), data={"at": at})
+
+
+def tables_record(named: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
+    """Return what the browser writes: tables, each with its name."""
+    return {
+        "tables": [_table(name, table) for name, table in named],
+        "none": gettext("Nothing is drawn here, so there are no numbers."),
+    }
+
+
+def _table(name: str, table: pd.DataFrame) -> dict[str, Any]:
+    columns = [str(table.index.name or ""), *map(str, table.columns)]
+    texts = [True, *(not pd.api.types.is_numeric_dtype(table[column]) for column in table.columns)]
+    rows = [
+        [str(index), *map(_cell, row)]
+        for index, row in zip(table.index, table.itertuples(index=False, name=None), strict=True)
+    ]
+    return {"name": name, "columns": columns, "rows": rows, "texts": texts}
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as it is written: six digits of a number, nothing where there is none."""
+    if value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value)):
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""What the server says of the translation that a view shows."""

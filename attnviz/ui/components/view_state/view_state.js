@@ -1,0 +1,45 @@
+// What the server says of the translation that a view shows; what is shown of it the browser knows (see state.js).
+
+import { givePage, writeAddress } from "../address.js";
+import { ask, onAcknowledged } from "../outbox/outbox.js";
+import { find, states } from "../shared.js";
+import { change, closeView, openView } from "../state.js";
+import { listenIn, send, shown, viewOf } from "../view.js";
+
+/** @param {HTMLElement} root */
+function start(root) {
+  let asked = 0;
+  const ends = [
+    listenIn(root, "choose", ({ detail }) => change(root, detail)),
+    listenIn(root, "try", ({ detail }) => {
+      const { view } = shown(root);
+      if (view) asked = ask("what_if", { view: view.id, identity: view.identity, what_if: detail });
+    }),
+    onAcknowledged((handled) => {
+      if (!asked || handled < asked) return;
+      asked = 0;
+      send(root, "answered");
+    }),
+  ];
+  const state = {
+    stop: () => {
+      closeView(root);
+      for (const end of ends) end();
+      states.delete(root);
+    },
+  };
+  states.set(root, state);
+  return state;
+}
+
+/** @param {Mounted<ViewRecord>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".view-state");
+  // For a moment Streamlit has in a new room what stands in the one before.
+  if (!viewOf(root).classList.contains(`st-key-${data.room}`)) return undefined;
+  const state = states.get(root) ?? start(root);
+  if (data.page) givePage(data.page.entry, data.page.parameters);
+  openView(root, data);
+  writeAddress();
+  return state.stop;
+}

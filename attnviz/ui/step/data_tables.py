@@ -1,0 +1,31 @@
+"""Tables that follow the step on show, fetched by the browser while their box is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.ui.components.tables.tables import tables, tables_record
+from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.page_state.view import View
+from attnviz.ui.payloads import payload
+
+Named = tuple[str, pd.DataFrame]
+"""A table with its name."""
+
+
+def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selection], Iterable[Named]]) -> None:
+    """Draw a box with this `title` which has the tables that `make` returns of what is on show; they are made while it
+    is open. `name` tells what they are made of from what they were made of before."""
+    box = st.expander(title, key=view.key(key), on_change="rerun")
+    if not box.open:
+        return
+
+    def made(selection: Selection) -> dict[str, Any]:
+        return tables_record(make(selection))
+
+    with box:
+        tables(view, payload(view, key, name, made), f"{key}_rows")

@@ -1,0 +1,77 @@
+// As much of a browser as the state of a view and the address need: events, a location and a history with entries.
+
+class Root extends EventTarget {
+  dataset = {};
+  classList = { contains: () => true };
+  clientWidth = 1000;
+  isConnected = true;
+  closest() {
+    return this;
+  }
+  getRootNode() {
+    return globalThis.document;
+  }
+}
+
+const base = "http://page.test/";
+const entries = [{ state: null, href: base }];
+let at = 0;
+
+globalThis.Element = globalThis.HTMLElement = globalThis.ShadowRoot = Root;
+globalThis.HTMLButtonElement = class {};
+globalThis.MutationObserver = globalThis.ResizeObserver = class {
+  observe() {}
+};
+globalThis.document = Object.assign(new EventTarget(), {
+  baseURI: base,
+  documentElement: {},
+  roots: [],
+  querySelectorAll: () => document.roots,
+});
+Object.defineProperty(globalThis, "location", {
+  value: {
+    get href() {
+      return entries[at].href;
+    },
+    get search() {
+      return new URL(entries[at].href).search;
+    },
+  },
+});
+globalThis.history = {
+  get state() {
+    return entries[at].state;
+  },
+  get length() {
+    return entries.length;
+  },
+  pushState(state, _, address) {
+    entries.splice(at + 1, Infinity, { state: structuredClone(state), href: String(address) });
+    at += 1;
+  },
+  replaceState(state, _, address) {
+    entries[at] = { state: structuredClone(state), href: String(address) };
+  },
+};
+
+export const root = () => {
+  const made = new Root();
+  document.roots.push(made);
+  return made;
+};
+
+/** Goes to an address as a link does, before anything is shown. */
+export const open = (query) => {
+  entries[at].href = base + query;
+};
+
+/** Goes back or forward, as the browser does. */
+export function go(by) {
+  at += by;
+  dispatchEvent(new Event("popstate", { cancelable: true }));
+}
+
+export const here = () => ({
+  query: Object.fromEntries(new URL(entries[at].href).searchParams),
+  entries: entries.length,
+});
