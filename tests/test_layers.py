@@ -31,8 +31,8 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "guard",
-    "language glossary modules passage pictures turns admission sign_in shelf",
+    "guard link turns",
+    "inbox language glossary modules passage pictures admission sign_in shelf",
     "resources",
     "by_length page_state records",
     "components payloads",

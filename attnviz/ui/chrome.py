@@ -6,8 +6,10 @@ request, as for anything else, so that it comes after what was typed and chosen 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,12 +19,18 @@ from attnviz.ui.admission import admitted
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
 from attnviz.ui.components.page_link.page_link import page_link
 from attnviz.ui.components.plotly.plotly import load_library
+from attnviz.ui.inbox import hold, inbox
 from attnviz.ui.language import LANGUAGE, language_switch, use_chosen_language
+from attnviz.ui.link import follow_address, link
+from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.address import PAGE, open_address, page_record
 from attnviz.ui.requests import acknowledge_until, handle, receive
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.turns import in_turn
+
+_TYPED = (inputs.SENTENCE, inputs.TARGET)
+"""The boxes whose text is a person's own."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,8 @@ class Page:
 
 def go_to(path: str) -> None:
     """Have the page at `path` on show from the next run on."""
-    st.session_state[PAGE] = path
+    session = st.session_state
+    hold(session, lambda: session.update({PAGE: path}))
 
 
 @in_turn
@@ -49,11 +58,11 @@ def run_pages(pages: Sequence[Page]) -> None:
     around it."""
     session = st.session_state
     if PAGE not in session:
-        go_to(st.query_params.get(PAGE, ""))
+        session[PAGE] = link().get(PAGE, "")
     use_chosen_language()
     taken = receive()
-    handle("page", lambda path: go_to(str(path)))
-    handle("follow", lambda _: _follow(pages))
+    handle({"resume": partial(_resume, pages)})
+    handle({"page": lambda path: go_to(str(path)), "follow": partial(_go_back, pages)})
     use_chosen_language()
     apply_style(theme_name())
     if not (signed_in() and admitted()):
@@ -79,10 +88,28 @@ def _page(pages: Sequence[Page]) -> Page:
     return next((page for page in pages if page.path == st.session_state[PAGE]), pages[0])
 
 
-def _follow(pages: Sequence[Page]) -> None:
-    """Show what the address says, after Back or Forward."""
-    go_to(st.query_params.get(PAGE, ""))
-    st.session_state.pop(LANGUAGE, None)
+def _go_back(pages: Sequence[Page], query: Any) -> None:
+    """Show what the `query` of the address says, after Back or Forward."""
+    hold(st.session_state, partial(_follow, pages, query), _TYPED)
+
+
+def _resume(pages: Sequence[Page], asked: Any) -> None:
+    """Show what the address says where a server before this one was asked for it; what stands in the boxes is the
+    browser's, and stays."""
+    session = st.session_state
+    if not isinstance(asked, Mapping) or asked.get("memory") in ("", inbox(session).memory):
+        return
+    typed = {key: session[key] for key in _TYPED if key in session}
+    _follow(pages, asked.get("query"))
+    session.update(typed)
+
+
+def _follow(pages: Sequence[Page], query: Any) -> None:
+    """Have what the `query` of an address says on show."""
+    session = st.session_state
+    follow_address(query)
+    session[PAGE] = link().get(PAGE, "")
+    session.pop(LANGUAGE, None)
     _page(pages).forget()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.languages import LANGUAGES, gettext, language, set_language
+from attnviz.ui.link import link
 
 LANGUAGE = "lang"
 """The choice, in the session and in the address."""
@@ -24,7 +25,7 @@ def use_chosen_language() -> None:
     The page calls this when it begins, and so does each fragment: Streamlit may run it in a thread that used another
     visitor's language last.
     """
-    chosen = st.session_state.get(LANGUAGE) or st.query_params.get(LANGUAGE)
+    chosen = st.session_state.get(LANGUAGE) or link().get(LANGUAGE)
     set_language(chosen if chosen in LANGUAGES else _of_browser())
     _take_choices()
 

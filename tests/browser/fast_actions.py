@@ -143,7 +143,6 @@ class Hurry:
         self._type(self.chance.choice(SENTENCES))
         self._rest()
         self.page.keyboard.press("ArrowRight")
-        self.page.wait_for_timeout(200)
         self.page.reload()
         self.page.wait_for_selector(READY)
 

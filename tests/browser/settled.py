@@ -7,7 +7,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-WAYS = {"Translate": "", "Why attention?": "why", "To the transformer": "transformer", "Lab": "lab", "Corpus": "corpus"}
+WAYS = {
+    "Translate": "",
+    "Why attention?": "why",
+    "How it learns": "learns",
+    "To the transformer": "transformer",
+    "Lab": "lab",
+    "Corpus": "corpus",
+}
 """The paths of the pages, by their names at the top."""
 
 

@@ -24,8 +24,9 @@ globalThis.MutationObserver = globalThis.ResizeObserver = class {
 };
 globalThis.document = Object.assign(new EventTarget(), {
   baseURI: base,
-  documentElement: {},
+  documentElement: { toggleAttribute() {} },
   roots: [],
+  querySelector: () => document.app,
   querySelectorAll: () => document.roots,
 });
 Object.defineProperty(globalThis, "location", {

@@ -186,3 +186,82 @@ def test_what_is_written_while_a_page_is_being_left_takes_nothing_from_its_entry
         """,
     )
     assert (back["step"], back["query"]["step"]) == (2, "3")
+
+
+OUTBOX = """
+let connection = null;
+globalThis.MutationObserver = class {
+  constructor(act) { connection = act; }
+  observe() {}
+};
+const state = { now: "CONNECTED" };
+document.app = Object.assign(new HTMLElement(), { getAttribute: () => state.now });
+const notice = Object.assign(new HTMLElement(), { hidden: true });
+mount({
+  data: { offline: "" },
+  parentElement: { querySelector: () => notice },
+  setStateValue: (_, value) => sent.push(structuredClone(value)),
+});
+const connect = (now) => { state.now = now; connection(); };
+const tick = () => new Promise((then) => setTimeout(then, 5));
+const told = () => seen.push(structuredClone({ sent: sent.at(-1), search: location.search }));
+"""
+
+
+def test_a_server_that_has_begun_again_is_told_the_address_which_stays_until_it_is_followed(tmp_path: Path) -> None:
+    told_first, resumed, unanswered, answered = played(
+        tmp_path,
+        OUTBOX
+        + """show(view, one); acknowledge({}, "before"); change(view, { step: 2 }); await tick(); told();
+        connect("LOST"); change(view, { step: 3 }); connect("CONNECTED"); await tick(); told();
+        const { tab } = sent.at(-1), last = sent.at(-1).requests.at(-1).seq;
+        address.givePage("other", { page: "other" }); acknowledge({}, "after"); await tick(); told();
+        show(view, one); acknowledge({ [tab]: last }, "after"); await tick();
+        const { ask } = await import(OUTBOX_MODULE); ask("page", "lab"); await tick(); told();
+        """.replace("OUTBOX_MODULE", json.dumps((COMPONENTS / "outbox" / "outbox.js").as_uri())),
+    )
+    assert "step=3" in told_first["search"]
+    (request,) = resumed["sent"]["requests"]
+    assert (request["name"], request["value"]["memory"], resumed["sent"]["memory"]) == ("resume", "before", "")
+    assert request["value"]["query"] == resumed["search"]
+    assert "step=4" in resumed["search"], "what was chosen without a server is in it"
+    assert unanswered["search"] == resumed["search"], "what a server that knows nothing shows is not written"
+    assert answered["sent"]["memory"] == "after"
+    assert answered["sent"]["seen"] == request["seq"]
+    assert [one["name"] for one in answered["sent"]["requests"]] == ["page"]
+
+
+@pytest.mark.parametrize(("entry", "asked"), [("corpus", ["follow"]), ("first", [])])
+def test_back_before_the_page_could_hear_of_it_is_followed(tmp_path: Path, entry: str, asked: list[str]) -> None:
+    (seen,) = played(
+        tmp_path,
+        OUTBOX
+        + f"""history.replaceState({{ attnvizEntry: "{entry}" }}, "", "http://page.test/?page={entry}");
+        address.givePage("first", {{}}); acknowledge({{}}, "server"); await tick(); told();
+        """,
+    )
+    assert [one["name"] for one in (seen.get("sent") or {"requests": []})["requests"]] == asked
+
+
+def test_the_address_is_written_at_once_unless_often(tmp_path: Path) -> None:
+    few, many, kept = played(
+        tmp_path,
+        """const begun = performance.now(), { replaceState } = history;
+        let writings = 0;
+        history.replaceState = (...given) => { writings += 1; replaceState.apply(history, given); };
+        const tick = () => new Promise((then) => setTimeout(then, 3));
+        const step = async (k) => { change(view, { step: k % one.steps }); await tick(); };
+        const count = () => seen.push({ ...stage.here(), writings, most: 31 + (performance.now() - begun) / 160 });
+        show(view, one);
+        for (let k = 0; k < 10; k++) await step(k);
+        count();
+        for (let k = 0; k < 90; k++) await step(k);
+        count();
+        await new Promise((then) => setTimeout(then, 500));
+        count();
+        """,
+    )
+    steps = one_less_than_steps() + 1
+    assert few["query"]["step"] == str(9 % steps + 1)
+    assert many["writings"] <= many["most"], "a browser lets nobody write it so often"
+    assert kept["query"].get("step", "1") == str(89 % steps + 1)

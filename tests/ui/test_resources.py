@@ -67,14 +67,14 @@ def test_a_translation_is_one_object_for_all_visitors(en_fr: Path) -> None:
     assert resources.weights_of(first) is resources.weights_of(second)
 
 
-def test_the_prover_of_a_translation_is_built_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
     def counted(*given: Any) -> Verifier:
         built.append(given)
         return verifier_of(*given)
 
-    monkeypatch.setattr(proof_badge, "prover_of", counted)
+    monkeypatch.setattr(proof_badge, "verifier_of", counted)
     # What other tests proved is not there.
     monkeypatch.setattr(proof_badge, "_PROVERS", Kept(1 << 20, size=lambda _: 1))
     monkeypatch.setattr(records, "_MADE", Kept(1 << 20, size=len))

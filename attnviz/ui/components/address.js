@@ -2,9 +2,10 @@
 // history; another page or translation, or another stop of the tour, pushes one. Back and Forward ask the server to show
 // what the address says; until it has, nothing is written over it.
 
-import { ask, beforeAsking, onAcknowledged } from "./outbox/outbox.js";
+import { ask, beforeAsking, onAcknowledged, onReconnected } from "./outbox/outbox.js";
 
-const PAUSE = 160; // milliseconds between two writings of the address: a browser lets nobody write it often
+// A browser lets nobody write the address often: so many times at once, and then once in so many milliseconds.
+const AT_ONCE = 30, PAUSE = 160;
 
 /** AddressParameters by who gives them; null takes one out. @type {Map<unknown, AddressParameters>} */
 const given = new Map();
@@ -21,7 +22,9 @@ let following = 0;
 /** @type {number | undefined} */
 let timer;
 /** When the address was written last, in milliseconds. */
-let written = -PAUSE;
+let written = 0;
+/** How many writings were not made up for by then. */
+let spent = 0;
 /** The name of the entry that was written last. */
 let onShow = "";
 /** Addresses that were still to be written as Back or Forward left their entries, by the names of those. @type {Map<string, URL>} */
@@ -67,7 +70,7 @@ export function writeAddress() {
   else if (address.href !== location.href || JSON.stringify(before) !== JSON.stringify(state)) {
     history.replaceState(state, "", address);
   }
-  [written, onShow] = [performance.now(), name];
+  [spent, written, onShow] = [stillSpent() + 1, performance.now(), name];
   document.dispatchEvent(new CustomEvent("attnviz:address"));
 }
 
@@ -82,10 +85,13 @@ const identities = new Map();
  */
 export const identify = (owner, id, identity) => identities.set(owner, [id, identity]);
 
+/** How many writings are not made up for yet. */
+const stillSpent = () => Math.max(0, spent - (performance.now() - written) / PAUSE);
+
 /** Writes the address as soon as the browser allows; until then the page bears `data-unwritten`. */
 function later() {
   document.documentElement.toggleAttribute("data-unwritten", true);
-  timer ??= setTimeout(writeAddress, Math.max(0, written + PAUSE - performance.now()));
+  timer ??= setTimeout(writeAddress, Math.max(0, stillSpent() - AT_ONCE + 1) * PAUSE);
 }
 
 /**
@@ -111,6 +117,8 @@ export function give(owner, parameters, place = "") {
  * @param {AddressParameters} parameters
  */
 export function givePage(name, parameters) {
+  const early = entry === null && entryOnShow(); // Back or Forward, before anything here could hear of it
+  if (early && !`${early.attnvizEntry} `.startsWith(`${name} `)) follow();
   if (name !== entry && timer !== undefined) writeAddress(); // what was chosen last belongs to the entry that is left
   if (name !== entry) left = [];
   entry = name;
@@ -129,6 +137,18 @@ export function withdraw(owner) {
   identities.delete(owner);
 }
 
+/** Asks the server to show what the address says. */
+function follow() {
+  following = Infinity; // nothing is written before the request has its number
+  following = ask("follow", location.search);
+  document.dispatchEvent(new CustomEvent("attnviz:history"));
+}
+
+// A server that has begun again knows nothing of the visit: the address has it, and is not written until it is followed.
+onReconnected((memory) => {
+  if (timer !== undefined) writeAddress();
+  following = ask("resume", { memory, query: location.search });
+});
 onAcknowledged((handled) => {
   if (handled >= following) following = 0;
   left = [];
@@ -157,7 +177,5 @@ addEventListener("popstate", (event) => {
     unwritten.delete(now.attnvizEntry);
     history.replaceState(now, "", late);
   }
-  following = Infinity; // nothing is written before the request has its number
-  following = ask("follow", location.search);
-  document.dispatchEvent(new CustomEvent("attnviz:history"));
+  follow();
 }, true);

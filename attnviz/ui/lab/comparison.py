@@ -23,6 +23,7 @@ from attnviz.ui.lab.marked import marked_sentences
 from attnviz.ui.lab.partner import Pair, branch_name, other_models, pair_on_show, unread
 from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.language import localised
+from attnviz.ui.link import link
 from attnviz.ui.page_state.comparison import (
     BRANCH,
     KIND,
@@ -50,7 +51,7 @@ def open_comparison_of(view: View) -> dict[str, str | None]:
     """Take over what a link compares `view` with, the first of a visit; return the address parameters of what is
     compared."""
     session, models = st.session_state, other_models(view.trace)
-    open_comparison(session, view, st.query_params, models)
+    open_comparison(session, view, link(), models)
     return comparison_address(session, view, models)
 
 

@@ -26,6 +26,7 @@ from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
 from attnviz.ui.lab.trials import trials_panel, trials_pictures, trials_tables
 from attnviz.ui.language import localised, use_chosen_language
+from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.comparison import NAMES as COMPARED
 from attnviz.ui.page_state.comparison import forget_comparison
@@ -134,7 +135,7 @@ def _about() -> str:
 
 def open_section() -> None:
     """Take over the section of a link and what is chosen in it, where nobody has chosen."""
-    session, linked = st.session_state, st.query_params
+    session, linked = st.session_state, link()
     if SECTION not in session and linked.get(SECTION) not in {None, *SECTIONS}:
         session[_UNKNOWN] = linked[SECTION]
     for name, offered in _choices().items():

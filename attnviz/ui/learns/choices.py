@@ -13,6 +13,7 @@ from attnviz.languages import gettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.language import language_address, localised
 from attnviz.ui.learns.runs import runs_beside, shipped, watched, watched_run
+from attnviz.ui.link import link
 from attnviz.wording.labels import shorten
 from attnviz.wording.learning import run_name
 
@@ -60,8 +61,8 @@ def watches(offered: Mapping[str, Path]) -> bool:
 def open_choices() -> None:
     """Take over what a link says, where nobody has chosen."""
     for name in (TRAINING, SHOWN, SENTENCE):
-        if name in st.query_params:
-            st.session_state.setdefault(f"learns_{name}", st.query_params[name])
+        if name in link():
+            st.session_state.setdefault(f"learns_{name}", link()[name])
 
 
 def forget_choices() -> None:
@@ -72,7 +73,7 @@ def forget_choices() -> None:
 
 def linked_update() -> int | None:
     """Return the update that the address has, None where it has none."""
-    text = st.query_params.get(UPDATE, "")
+    text = link().get(UPDATE, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attnviz.ui.inbox import hold
 from attnviz.ui.page_state.view import Session
 
 SENTENCE = "sentence"
@@ -25,7 +26,8 @@ def open_box(session: Session, key: str, linked: Mapping[str, str], otherwise: s
 
 def put(session: Session, sentence: str, target: str = "") -> None:
     """Put a sentence in its box, and a translation of it, or none, in the other."""
-    session[SENTENCE], session[TARGET], session[_TARGET_OF] = sentence, target, sentence
+    put_there = {SENTENCE: sentence, TARGET: target, _TARGET_OF: sentence}
+    hold(session, lambda: session.update(put_there), (SENTENCE, TARGET))
 
 
 def mind_target(session: Session, sentence: str, linked: Mapping[str, str]) -> None:
@@ -37,14 +39,15 @@ def mind_target(session: Session, sentence: str, linked: Mapping[str, str]) -> N
 
 def follow_request(session: Session, linked: Mapping[str, str], otherwise: str) -> None:
     """Ask for what a link says, or the sentence `otherwise`. The boxes are set, or a browser keeps what is in them."""
-    put(session, linked.get(SENTENCE, otherwise), linked.get(TARGET, ""))
+    sentence = linked.get(SENTENCE, otherwise)
+    session.update({SENTENCE: sentence, TARGET: linked.get(TARGET, ""), _TARGET_OF: sentence})
     for key in (MODEL, SEARCH):
         session.pop(key, None)
 
 
 def drop_target(session: Session) -> None:
     """Forget the translation that a visitor gave: it was one of the sentence before, or is no longer wanted."""
-    session[TARGET] = ""
+    hold(session, lambda: session.update({TARGET: ""}), (TARGET,))
 
 
 def beam_of(search: str) -> int:

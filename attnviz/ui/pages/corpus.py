@@ -9,6 +9,7 @@ from attnviz.ui.chrome import Page, go_to
 from attnviz.ui.corpus.choices import open_choices
 from attnviz.ui.corpus.room import corpus_room
 from attnviz.ui.corpus.table import Pair
+from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold import bring_gold
 from attnviz.ui.resources import models
@@ -17,7 +18,7 @@ from attnviz.ui.toolbar.translation import follow_link
 
 
 def _draw() -> None:
-    open_choices(st.session_state, st.query_params, anew=False)
+    open_choices(st.session_state, link(), anew=False)
     available = models()
     if not available:
         st.text(gettext("There is no model here to measure pairs by."))
@@ -37,7 +38,7 @@ def _open(pair: Pair) -> None:
 
 
 def _forget() -> None:
-    open_choices(st.session_state, st.query_params, anew=True)
+    open_choices(st.session_state, link(), anew=True)
 
 
 page = Page("corpus", lambda: gettext("Corpus"), _draw, _forget)

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext
 from attnviz.ui.language import localised
+from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
@@ -74,7 +75,7 @@ def without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
 def standing_request(models: dict[str, Path]) -> Request:
     """Return what the controls ask for, on a page that does not draw them: what was chosen in them, or else what the
     link says, which they are to say too; `models` (by name) must not be empty."""
-    session, linked = st.session_state, st.query_params
+    session, linked = st.session_state, link()
     inputs.open_box(session, inputs.SENTENCE, linked, opening(linked))
     inputs.open_box(session, inputs.TARGET, linked)
     search = session.setdefault(inputs.SEARCH, _linked_search())
@@ -108,7 +109,7 @@ def request_address(request: Request, models: dict[str, Path]) -> dict[str, str 
 
 def sentence_box() -> str:
     """Draw the box for the sentence; return what stands in it."""
-    session, linked = st.session_state, st.query_params
+    session, linked = st.session_state, link()
     # No value is set where the session has none: after the server has begun again the browser still has what was typed.
     text = st.text_area(
         gettext("English sentence"),
@@ -127,7 +128,7 @@ def own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
     target = st.text_area(
         gettext("Your own French translation"),
-        "" if inputs.TARGET in st.session_state else st.query_params.get(inputs.TARGET, ""),
+        "" if inputs.TARGET in st.session_state else link().get(inputs.TARGET, ""),
         key=inputs.TARGET,
         height="content",
         persist_state="session",
@@ -184,7 +185,7 @@ def _search(forced: bool) -> str:
 
 def _chosen_model(models: dict[str, Path]) -> str:
     """Return the name of the model that was chosen, or is now: the link's, or the first."""
-    session, linked = st.session_state, st.query_params.get(inputs.MODEL)
+    session, linked = st.session_state, link().get(inputs.MODEL)
     if session.get(inputs.MODEL) not in models:
         session[inputs.MODEL] = linked if linked in models else next(iter(models))
     return str(session[inputs.MODEL])
@@ -192,7 +193,7 @@ def _chosen_model(models: dict[str, Path]) -> str:
 
 def _linked_search() -> str:
     """Return the search of the link, or the usual one."""
-    linked = st.query_params.get(inputs.SEARCH)
+    linked = link().get(inputs.SEARCH)
     return linked if linked in SEARCHES else _DEFAULT_SEARCH
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.remembered.remembered import remember, remembered
 from attnviz.ui.language import localised
+from attnviz.ui.link import link
 from attnviz.ui.page_state.depth import DEPTH, NEWCOMER, Depth, chosen_depth, depth_address, open_depth
 
 
@@ -30,7 +31,7 @@ def dial() -> Depth:
 
 def open_page_depth() -> Depth:
     """Return the depth on show: of the dial, and before it is drawn of the link, or what the browser remembered."""
-    return open_depth(st.session_state, st.query_params, remembered(DEPTH))
+    return open_depth(st.session_state, link(), remembered(DEPTH))
 
 
 def page_depth_address() -> dict[str, str | None]:

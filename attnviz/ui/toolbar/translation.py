@@ -15,6 +15,7 @@ from attnviz.languages import LANGUAGES, gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
 from attnviz.ui.language import LANGUAGE, language_address
+from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.depth import DEPTH, DEPTHS, forget_depth
@@ -87,9 +88,9 @@ def _view(first: Trace, request: Request | None, opened: reopening.Reopened | No
     say what of that cannot be done."""
     how: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.branches if opened else None
-    view = branch_on_show(st.session_state, MAIN, first, st.query_params, saved=saved, **how)
-    if handle("what_if", partial(take_up, st.session_state, view), lambda asked: is_about(view, asked)):
-        view = branch_on_show(st.session_state, MAIN, first, st.query_params, saved=saved, **how)
+    view = branch_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
+    if handle({"what_if": partial(take_up, st.session_state, view)}, lambda asked: is_about(view, asked)):
+        view = branch_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
     if problems := tried_in(st.session_state, MAIN).problems:
         _problem("\n".join(problems), key="branch_problem")
         st.toast("\n".join(problems))  # the visitor may be far below
@@ -98,7 +99,7 @@ def _view(first: Trace, request: Request | None, opened: reopening.Reopened | No
 
 def open_shown(view: View, asked: address.Parameters | None) -> None:
     """Open `view` with what its link says, and keep for the address what was `asked` for, or else what was before."""
-    session, linked = st.session_state, st.query_params
+    session, linked = st.session_state, link()
     open_page_depth()
     read_link(
         session,
@@ -126,7 +127,7 @@ def follow_link() -> None:
     address.forget_view(st.session_state, MAIN)
     forget_depth(st.session_state)
     reopening.close(st.session_state)
-    inputs.follow_request(st.session_state, st.query_params, opening(st.query_params))
+    inputs.follow_request(st.session_state, link(), opening(link()))
 
 
 def status(view: View) -> None:

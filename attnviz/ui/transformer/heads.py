@@ -24,6 +24,7 @@ from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.microscope.microscope import microscope
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.proof.proof import proof
+from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import address
@@ -54,8 +55,8 @@ def _open(asked: Asked) -> View:
     if told := missing(TRANSFORMER):
         raise AttnvizError(told)
     trace = asked.translated(TRANSFORMER)
-    handle(HEAD, _choose)
-    opened = named_head(trace, str(st.session_state.get(HEAD) or st.query_params.get(HEAD)))
+    handle({HEAD: _choose})
+    opened = named_head(trace, str(st.session_state.get(HEAD) or link().get(HEAD)))
     opened = opened or heads_of(trace, "cross")[_best(trace)]
     st.session_state[HEAD] = opened.name
     return View(EXHIBIT.view_id, opened)

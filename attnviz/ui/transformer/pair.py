@@ -39,6 +39,7 @@ from attnviz.ui.components.chart.chart import (
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.proof.proof import given_proof
+from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import detector_folder, judged, weights_of_detector
@@ -73,7 +74,7 @@ def _french(asked: Asked) -> str:
     if session.get(_OF) not in (None, asked.sentence):
         session[FRENCH] = translation  # what was typed was for another sentence
     elif not session.get(FRENCH):
-        session[FRENCH] = st.query_params.get(FRENCH) or translation
+        session[FRENCH] = link().get(FRENCH) or translation
     session[_OF] = asked.sentence
     text = st.text_area(
         gettext("French sentence"),

@@ -21,6 +21,7 @@ from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.file_link.file_link import file_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.language import localised, use_chosen_language
+from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import Session, View
@@ -53,7 +54,7 @@ def transformer_room(asked: Asked) -> None:
     """Draw the rung that was chosen, for the sentence of `asked`."""
     session = st.session_state
     for name in _CHOICES:
-        session.setdefault(name, st.query_params.get(name))
+        session.setdefault(name, link().get(name))
     chosen = _chosen_rung()
     exhibit = EXHIBITS[chosen]
     passage(ladder.story(_rung(chosen)))

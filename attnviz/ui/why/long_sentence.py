@@ -8,6 +8,7 @@ from attnviz.analysis.clauses import clauses
 from attnviz.evaluation.sentences import TABLE_3
 from attnviz.languages import gettext
 from attnviz.ui.language import localised
+from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import Session
 
@@ -21,7 +22,7 @@ def choose_long_sentence(own: str) -> str:
     """Draw the choice, and have it in the address; return the sentence. The visitor's is offered where it is cut into
     clauses."""
     session = st.session_state
-    session.setdefault(LONG, st.query_params.get(LONG))
+    session.setdefault(LONG, link().get(LONG))
     offered = {str(number): sentence for number, sentence in enumerate(TABLE_3, 1)}
     if len(clauses(own)) > 1:
         offered[_OWN] = own

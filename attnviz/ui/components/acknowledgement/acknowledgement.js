@@ -3,9 +3,9 @@
 import { givePage } from "../address.js";
 import { acknowledge } from "../outbox/outbox.js";
 
-/** @param {Mounted<{ handled: Record<string, number>, page: PageRecord }>} mounted */
+/** @param {Mounted<{ handled: Record<string, number>, memory: string, page: PageRecord }>} mounted */
 export default function ({ data }) {
   givePage(data.page.entry, data.page.parameters);
-  acknowledge(data.handled);
+  acknowledge(data.handled, data.memory);
   return undefined;
 }

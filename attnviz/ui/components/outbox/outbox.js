@@ -8,18 +8,22 @@ const tab = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
 const CONNECTED = "CONNECTED";
 
 let seq = 0;
-/** How often the connection was made anew: a message that is sent again differs by it. */
-let connections = 0;
+/** The number of the last request whose handling this tab has seen. */
+let seen = 0;
+/** What tells the server from one before it, which has forgotten the visit; empty until it is known. */
+let memory = "";
 /** @type {AnyRequest[]} */
 let waiting = [];
 /** @type {((name: string, value: unknown) => void) | null} */
 let post = null;
+/** The number of the request that was made as the connection was there again, and is not handled yet; 0 where none is. */
+let reconnecting = 0;
 /** @type {Set<(handled: number) => void>} */
 const listeners = new Set();
 /** @type {Set<() => void>} */
 const before = new Set();
 
-const send = () => post?.("sent", { tab, connections, requests: waiting });
+const send = () => post?.("sent", { tab, memory, seen, requests: waiting });
 
 /**
  * Asks the server for something; returns the number of the request.
@@ -50,12 +54,24 @@ export const onAcknowledged = (hear) => {
   return () => listeners.delete(hear);
 };
 
+/** @type {((memory: string) => void) | null} */
+let reconnect = null;
+
+/**
+ * Calls `resume` as the connection is there again after it was lost, with what tells the server before.
+ * @param {(memory: string) => void} resume
+ */
+export const onReconnected = (resume) => reconnect = resume;
+
 /**
  * The server has drawn the page with what was asked for.
  * @param {Record<string, number>} handled by tab
+ * @param {string} by what tells the server from others
  */
-export function acknowledge(handled) {
+export function acknowledge(handled, by) {
   const last = handled[tab] ?? 0;
+  if (!reconnecting || last >= reconnecting) [memory, reconnecting] = [by, 0];
+  seen = last;
   waiting = waiting.filter((one) => one.seq > last);
   for (const hear of listeners) hear(last);
 }
@@ -105,8 +121,10 @@ function watchConnection(notice) {
     const connected = app.getAttribute("data-test-connection-state") === CONNECTED;
     notice.hidden = connected;
     if (connected && lost) {
-      connections += 1;
-      send(); // also what was typed meanwhile
+      const before = memory;
+      memory = ""; // what is sent from here on, with what was typed meanwhile, is for whatever server is there
+      reconnect?.(before);
+      reconnecting = seq;
     }
     lost = !connected;
   }).observe(app, { attributeFilter: ["data-test-connection-state"] });
