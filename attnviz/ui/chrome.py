@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.languages import gettext
 from attnviz.ui.admission import admitted
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
-from attnviz.ui.components.page_link.page_link import page_link
+from attnviz.ui.components.page_links.page_links import page_links
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.inbox import hold, inbox
 from attnviz.ui.language import LANGUAGE, language_switch, use_chosen_language
@@ -121,9 +121,7 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{told}</div>')
         if len(pages) > 1:
-            with st.container(horizontal=True, key="pages", width="content"):
-                for page in pages:
-                    page_link(page.path, page.title(), here=page is current)
+            page_links({page.path: page.title() for page in pages}, current.path)
         language_switch()
         sign_out_link()
         lecture_mode(current.path)

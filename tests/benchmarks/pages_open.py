@@ -39,7 +39,7 @@ class Destination:
     name: str
     pressed: str
     drawn: str
-    among: str = ".st-key-pages"
+    among: str = ".page-links"
     """Where the name stands."""
 
 

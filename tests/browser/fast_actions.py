@@ -39,7 +39,7 @@ SHOWN = """() => {
     step: document.querySelector(".st-key-room")?.dataset.step ?? null,
     chosen: player?.querySelector(".target .chosen")?.dataset.index ?? null,
     heading: text(".facts h2"),
-    page: document.querySelector(".st-key-pages [aria-current]")?.dataset.page ?? null,
+    page: document.querySelector(".page-links [aria-current]")?.dataset.page ?? null,
     language: document.documentElement.lang,
     failed: [...document.querySelectorAll(".stException")].map((node) => node.innerText),
     query: location.search,
@@ -83,7 +83,7 @@ class Hurry:
 
     def _home(self) -> None:
         if self._shown()["page"] not in ("", None):
-            self.page.locator(".st-key-page_link_ a").click()
+            self.page.locator('.page-links a[data-page=""]').click()
             self.page.wait_for_selector(READY)
             self._rest()
 
@@ -98,7 +98,7 @@ class Hurry:
         self._type(self.chance.choice(SENTENCES), None)
         way = self.chance.choice(("why", "lab", "transformer"))
         self.page.wait_for_timeout(self.chance.uniform(0, 50))
-        self.page.locator(f".st-key-page_link_{way} a").click(no_wait_after=True)
+        self.page.locator(f'.page-links a[data-page="{way}"]').click(no_wait_after=True)
         self.done.append(way)
 
     def _two_clicks(self) -> None:

@@ -33,7 +33,7 @@ def on_page(name: str) -> Callable[[str], bool]:
 def go(page: Page, name: str) -> None:
     """Go to a page by its name at the top, and wait until it is drawn."""
     page.get_by_role("link", name=name, exact=True).click()
-    expect(page.locator(".st-key-pages [aria-current]")).to_have_text(name)
+    expect(page.locator(".page-links [aria-current]")).to_have_text(name)
     page.wait_for_url(on_page(name))
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     expect(page.locator(".stApp")).not_to_contain_text("The sentence is empty")

@@ -62,7 +62,7 @@ def test_a_step_and_other_controls(open_page: Opener) -> None:
     at_once(page, "ArrowRight", ".st-key-end input")  # a switch of the room of steps
     expect(ticks).to_have_count(shown - 1)
     expect_step(page, 4, "Step")
-    at_once(page, "ArrowRight", ".st-key-page_link_why a")  # another page
+    at_once(page, "ArrowRight", '.page-links a[data-page="why"]')  # another page
     page.wait_for_url(re.compile("[?&]page=why"))
     expect(page.locator(".st-key-why_opening")).to_be_visible()
 

@@ -157,7 +157,7 @@ def test_after_the_word_holds_for_both_and_the_first_page_has_it_too(open_page: 
     expect(page.locator(f"{CHART} .annotation").first).to_contain_text("α′, after the word")
     page.locator(".st-key-by-en").get_by_text("pieces").click()
     page.wait_for_url(re.compile("by=pieces"))
-    page.locator(".st-key-pages").get_by_text("Translate", exact=True).click()
+    page.locator(".page-links").get_by_text("Translate", exact=True).click()
     page.wait_for_selector(READY)
     expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text("After the word")
     page.go_back()

@@ -23,7 +23,7 @@ LEAVE_BUSY = """async ([number, unit]) => {
   await soon(60);
   [...document.querySelectorAll("[class*='st-key-by-'] [role=radio]")].find((one) => one.innerText === unit).click();
   await soon(60);
-  [...document.querySelectorAll(".st-key-pages a")].find((one) => one.innerText === "Lab").click();
+  [...document.querySelectorAll(".page-links a")].find((one) => one.innerText === "Lab").click();
 }"""
 """Have the server translate an example, choose a unit of the rows once it does, and leave."""
 
@@ -104,7 +104,7 @@ def test_what_is_chosen_while_the_server_is_busy_is_kept_by_who_leaves_at_once(o
         page.locator(".st-key-examples button").first.click()
         page.locator(".st-key-example_list button").nth(number).wait_for()
         page.evaluate(LEAVE_BUSY, [number, unit])
-        expect(page.locator(".st-key-pages [aria-current]")).to_have_text("Lab")
+        expect(page.locator(".page-links [aria-current]")).to_have_text("Lab")
         expect(units.locator(CHOSEN)).to_have_text(unit)
         go(page, "Translate")
         expect(units.locator(CHOSEN)).to_have_text(unit)
@@ -126,7 +126,7 @@ def test_a_choice_made_before_the_next_page_is_there_does_not_bring_back_the_las
     page.evaluate("window.arrive()")
     page.wait_for_url(on_page(way))
     page.wait_for_url(re.compile("lang=fr"))
-    expect(page.locator(".st-key-pages [aria-current]")).to_have_attribute("data-page", WAYS[way])
+    expect(page.locator(".page-links [aria-current]")).to_have_attribute("data-page", WAYS[way])
 
 
 @on_a_telephone
@@ -138,7 +138,10 @@ def test_back_leads_to_what_was_left_also_where_the_server_followed_the_link(ope
         page.locator(".st-key-sentence textarea").fill("Two dogs run.")  # so the server is asked
         go(page, way)
         page.go_back()
-        expect(page.locator(".st-key-pages [aria-current]")).to_have_text("Translate")
+        page.wait_for_url(on_page("Translate"))
+        if "dogs" in page.url:  # the server was quick: its translation was on show, and has an entry of its own
+            page.go_back()
+        expect(page.locator(".page-links [aria-current]")).to_have_text("Translate")
         expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
         assert page.url == left
         page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
@@ -146,7 +149,7 @@ def test_back_leads_to_what_was_left_also_where_the_server_followed_the_link(ope
 
 AT_ONCE = """async (names) => {
   const soon = (milliseconds) => new Promise((then) => setTimeout(then, milliseconds));
-  const links = () => [...document.querySelectorAll(".st-key-pages a")];
+  const links = () => [...document.querySelectorAll(".page-links a")];
   for (const name of names) {
     let link;
     while (!(link = links().find((one) => one.innerText === name))) await soon(1);
@@ -166,6 +169,6 @@ def test_links_are_followed_as_soon_as_the_page_before_begins(open_page: Opener)
     page = open_page()
     for names in (["Corpus", "Translate"], ["Lab", "Why attention?", "Corpus", "Lab"], ["Corpus", "Translate"]) * 3:
         page.evaluate(AT_ONCE, names)
-        expect(page.locator(".st-key-pages [aria-current]")).to_have_text(names[-1])
+        expect(page.locator(".page-links [aria-current]")).to_have_text(names[-1])
         page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-        expect(page.locator(".st-key-pages [aria-current]")).to_have_text(names[-1])
+        expect(page.locator(".page-links [aria-current]")).to_have_text(names[-1])

@@ -43,7 +43,7 @@ def at_step(page: Page, number: int) -> None:
 
 
 def to_page(page: Page, name: str) -> None:
-    page.locator(".st-key-pages").get_by_text(name, exact=True).click()
+    page.locator(".page-links").get_by_text(name, exact=True).click()
 
 
 def to_section(page: Page, name: str, language: str = "en") -> None:

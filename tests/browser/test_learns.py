@@ -145,10 +145,10 @@ def test_words_stand_out_from_what_is_behind_them(open_page: Opener) -> None:
 @pytest.mark.nightly
 def test_the_way_to_it_and_back(open_page: Opener) -> None:
     page = open_page("")
-    page.locator(".st-key-pages").get_by_text("How it learns", exact=True).click()
+    page.locator(".page-links").get_by_text("How it learns", exact=True).click()
     page.wait_for_selector(READY)
     page.locator(".timeline .previous").click()
-    page.locator(".st-key-pages").get_by_text("Translate", exact=True).click()
+    page.locator(".page-links").get_by_text("Translate", exact=True).click()
     page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick")
     expect(page).not_to_have_url(re.compile("update="))
     page.go_back()

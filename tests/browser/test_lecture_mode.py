@@ -119,7 +119,7 @@ def test_a_link_opens_a_lecture_at_a_step(open_page: Opener) -> None:
     expect_on(page, TOOLBAR)
     expect_step(page, 4)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    page.locator(".st-key-page_link_learns a").click()
+    page.locator('.page-links a[data-page="learns"]').click()
     page.wait_for_selector(".timeline .now")
     expect_on(page, ".st-key-learns_choices")
     page.keyboard.press("PageUp")

@@ -10,7 +10,7 @@ from tests.browser.views import on_both
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
-LINKS = ".st-key-pages a"
+LINKS = ".page-links a"
 
 
 @pytest.fixture(scope="module")

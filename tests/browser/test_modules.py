@@ -36,7 +36,7 @@ def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, b
         page.wait_for_selector(READY, timeout=120_000)
         expect(page.locator(".st-key-machine svg .word").first).to_be_attached()
         page.keyboard.press("ArrowRight")
-        page.locator(".st-key-page_link_why a").click()
+        page.locator('.page-links a[data-page="why"]').click()
         expect(page.locator(".st-key-why_opening")).to_be_visible()
         expect(page.locator(".st-key-growth_chart-growing .js-plotly-plot")).to_be_visible()
         fetched = page.evaluate(FETCHED)

@@ -28,9 +28,9 @@ def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
     page.keyboard.press("ArrowRight")
     expect_step(page, 3)
     for _ in range(2):  # to and fro, and once more
-        page.locator(".st-key-pages").get_by_text("Elsewhere").click()
+        page.locator(".page-links").get_by_text("Elsewhere").click()
         expect(page.get_by_test_id("stText")).to_be_visible()
-        page.locator(".st-key-pages").get_by_text("Translate").click()
+        page.locator(".page-links").get_by_text("Translate").click()
         page.wait_for_selector(READY)
         expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
         expect(page.locator(".st-key-root input")).to_be_checked()
@@ -44,9 +44,9 @@ def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
 def test_a_model_survives_another_page(open_page: Opener) -> None:
     page = open_page("?model=small-dot&search=beam+3")
     expect(page.locator(".st-key-status")).to_contain_text("small-dot")
-    page.locator(".st-key-pages").get_by_text("Elsewhere").click()
+    page.locator(".page-links").get_by_text("Elsewhere").click()
     expect(page.get_by_test_id("stText")).to_be_visible()
-    page.locator(".st-key-pages").get_by_text("Translate").click()
+    page.locator(".page-links").get_by_text("Translate").click()
     page.wait_for_selector(READY)
     expect(page.locator(".st-key-status")).to_contain_text("small-dot")
     expect(page.locator(".st-key-status")).to_contain_text("width 3")

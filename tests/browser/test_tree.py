@@ -255,7 +255,7 @@ def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, addre
     at_rest(page)
     page.wait_for_url("**width=12**")
     assert len(page.evaluate(TREE)["pieces"]) > len(before)
-    page.locator(".st-key-pages a").first.press("Enter")
+    page.locator(".page-links a").first.press("Enter")
     page.wait_for_selector(".st-key-heatmap .js-plotly-plot")
     page.go_back()
     expect(page.locator(".hypotheses li")).to_have_count(12)

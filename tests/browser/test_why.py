@@ -178,14 +178,14 @@ def test_to_and_fro_between_the_pages(open_page: Opener) -> None:
     page.keyboard.press("ArrowRight")
     expect_step(page, 2)
     for step in (2, 3):
-        page.locator(".st-key-pages").get_by_text("Why attention?").click()
+        page.locator(".page-links").get_by_text("Why attention?").click()
         page.wait_for_selector(LANES)
         expect(lanes(page).locator(".source").first).to_contain_text("snow")
         page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
         page.keyboard.press("ArrowRight")
         at_step(page, step)
         assert query(page) | {"sentence": [NEW], "step-why": [str(step)]} == query(page)
-        page.locator(".st-key-pages").get_by_text("Translate").click()
+        page.locator(".page-links").get_by_text("Translate").click()
         page.wait_for_selector(READY)
         expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
         expect_step(page, 2)
@@ -195,7 +195,7 @@ def test_to_and_fro_between_the_pages(open_page: Opener) -> None:
 @pytest.mark.nightly
 def test_back_and_forward(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}&step=3")
-    page.locator(".st-key-pages").get_by_text("Why attention?").click()
+    page.locator(".page-links").get_by_text("Why attention?").click()
     page.wait_for_selector(LANES)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.keyboard.press("ArrowRight")

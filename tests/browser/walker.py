@@ -19,7 +19,7 @@ if __name__ == "__main__":
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 
 CONTROLS = {
-    "page": ".st-key-pages a:visible",
+    "page": ".page-links a:visible",
     "button": "button:visible:enabled:not(.word, [role=radio], [aria-label='Main menu'], header button, "
     ".st-key-example_list button)",
     "word": ".player .word:visible",

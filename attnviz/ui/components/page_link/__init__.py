@@ -1,1 +1,0 @@
-"""A way to another page."""

@@ -1,0 +1,1 @@
+"""The navigation between pages."""

@@ -1,0 +1,36 @@
+// The navigation between pages. In this window the server is asked for a page, after all that was asked for before.
+
+import { ask } from "../outbox/outbox.js";
+import { find } from "../shared.js";
+
+/**
+ * Follows a link of the navigation.
+ * @param {MouseEvent} click
+ * @param {string} path
+ */
+function follow(click, path) {
+  if (click.ctrlKey || click.metaKey || click.shiftKey || click.button !== 0) return;
+  click.preventDefault();
+  const { activeElement } = document;
+  // Streamlit takes over what was typed once its box is left.
+  if (activeElement instanceof HTMLElement && activeElement.matches("textarea, input")) activeElement.blur();
+  ask("page", path);
+}
+
+/** @param {Mounted<{ pages: { path: string, title: string }[], current: string, label: string }>} mounted */
+export default function ({ data: { pages, current, label }, parentElement }) {
+  const nav = find(parentElement, "nav");
+  nav.setAttribute("aria-label", label);
+  while (nav.children.length < pages.length) nav.append(document.createElement("a"));
+  pages.forEach(({ path, title }, place) => {
+    const link = nav.children[place];
+    if (!(link instanceof HTMLAnchorElement)) return;
+    link.textContent = title;
+    link.href = new URL(path ? `?page=${path}` : "?", document.baseURI).href;
+    link.dataset.page = path;
+    if (path === current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+    link.onclick = (click) => follow(click, path);
+  });
+  return undefined;
+}
