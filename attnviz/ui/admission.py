@@ -3,14 +3,14 @@ their place in it."""
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
+import uuid
 from collections.abc import Callable
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.languages import gettext, ngettext
 
@@ -25,9 +25,9 @@ _LOOK = 2.0
 class Seats:
     """Who has a seat, and who waits for one, first come first served. Threads may share it."""
 
-    def __init__(self, most: int, here: Callable[[str], bool], clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the number of seats, at least 1, and what says whether a visitor is still `here`; `clock` in seconds."""
-        self.most, self._here, self._clock = most, here, clock
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Take the number of seats, at least 1; `clock` in seconds."""
+        self.most, self._clock = most, clock
         self._guard = threading.Lock()
         self._seated: dict[str, float] = {}
         """When each who has a seat was last heard of."""
@@ -41,14 +41,18 @@ class Seats:
                 self._seated[visitor] = now
             else:
                 self._queue.setdefault(visitor)
-            self._seated = {name: heard for name, heard in self._seated.items() if self._here(name)}
-            self._queue = {name: None for name in self._queue if self._here(name)}
             for name in list(self._queue):
                 if not self._is_free(now):
                     break
                 del self._queue[name]
                 self._seated[name] = now
             return 0 if visitor in self._seated else list(self._queue).index(visitor) + 1
+
+    def leave(self, visitor: str) -> None:
+        """Free the seat of a visitor who has gone, or the place in the queue."""
+        with self._guard:
+            self._seated.pop(visitor, None)
+            self._queue.pop(visitor, None)
 
     def _is_free(self, now: float) -> bool:
         """Return whether a seat is free, which the longest idle visitor's is after a while."""
@@ -60,13 +64,20 @@ class Seats:
         return True
 
 
-def _is_here(session: str) -> bool:
-    return runtime.get_instance().is_active_session(session)
-
-
-@st.cache_resource(show_spinner=False)
+@functools.cache
 def _seats(most: int) -> Seats:
-    return Seats(most, _is_here)
+    return Seats(most)
+
+
+def _leave(seat: tuple[int, str]) -> None:
+    most, visitor = seat
+    _seats(most).leave(visitor)
+
+
+@st.cache_resource(scope="session", on_release=_leave, show_spinner=False)
+def _seat(most: int) -> tuple[int, str]:
+    """Return the number of seats, and what tells this visitor from others until the connection ends."""
+    return most, uuid.uuid4().hex
 
 
 def most_visitors() -> int | None:
@@ -90,8 +101,7 @@ def admitted() -> bool:
 
 
 def _place(most: int) -> int:
-    context = get_script_run_ctx()
-    return _seats(most).place(context.session_id) if context and runtime.exists() else 0
+    return _seats(most).place(_seat(most)[1])
 
 
 def _wait(most: int) -> None:

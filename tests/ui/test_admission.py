@@ -15,20 +15,24 @@ class Hall:
     def __init__(self, most: int) -> None:
         self.present: set[str] = set()
         self.now = 0.0
-        self.seats = Seats(most, self.present.__contains__, lambda: self.now)
+        self.seats = Seats(most, lambda: self.now)
 
     def place(self, visitor: str) -> int:
         self.present.add(visitor)
         return self.seats.place(visitor)
+
+    def leave(self, visitor: str) -> None:
+        self.present.discard(visitor)
+        self.seats.leave(visitor)
 
 
 def test_first_come_first_served() -> None:
     hall = Hall(2)
     assert [hall.place(name) for name in "abcd"] == [0, 0, 1, 2]
     assert [hall.place(name) for name in "dcba"] == [2, 1, 0, 0]
-    hall.present.remove("a")
+    hall.leave("a")
     assert [hall.place(name) for name in "dc"] == [1, 0]
-    hall.present.remove("d")  # one who waits may leave too
+    hall.leave("d")  # one who waits may leave too
     assert hall.place("e") == 1
 
 
@@ -40,7 +44,7 @@ def test_a_seat_that_nobody_uses_goes_to_those_who_wait() -> None:
     hall.now = IDLE
     assert [hall.place("c"), hall.place("b"), hall.place("a")] == [0, 0, 1]
     hall.now = 10 * IDLE  # where nobody waits, nobody has to go
-    hall.present.remove("a")
+    hall.leave("a")
     assert [hall.place("b"), hall.place("c")] == [0, 0]
 
 
@@ -53,7 +57,7 @@ def test_never_more_than_seats_and_none_overtaken(most: int, events: list[tuple[
     before: dict[str, int] = {}
     for visitor, event in events:
         if event == "leave":
-            hall.present.discard(visitor)
+            hall.leave(visitor)
             before.pop(visitor, None)
             continue
         hall.now += IDLE / 7 if event == "wait" else 1
