@@ -44,6 +44,8 @@ class Page:
     draw: Callable[[], None]
     forget: Callable[[], None] = lambda: None
     """Forgets what was chosen on it: another link is to be followed."""
+    fill: Callable[[], None] = lambda: None
+    """Puts the texts of the link into their boxes."""
 
 
 def go_to(path: str) -> None:
@@ -90,27 +92,25 @@ def _page(pages: Sequence[Page]) -> Page:
 
 def _go_back(pages: Sequence[Page], query: Any) -> None:
     """Show what the `query` of the address says, after Back or Forward."""
-    hold(st.session_state, partial(_follow, pages, query), _TYPED)
+    hold(st.session_state, lambda: _follow(pages, query).fill(), _TYPED)
 
 
 def _resume(pages: Sequence[Page], asked: Any) -> None:
     """Show what the address says where a server before this one was asked for it; what stands in the boxes is the
     browser's, and stays."""
-    session = st.session_state
-    if not isinstance(asked, Mapping) or asked.get("memory") in ("", inbox(session).memory):
-        return
-    typed = {key: session[key] for key in _TYPED if key in session}
-    _follow(pages, asked.get("query"))
-    session.update(typed)
+    if isinstance(asked, Mapping) and asked.get("memory") not in ("", inbox(st.session_state).memory):
+        _follow(pages, asked.get("query"))
 
 
-def _follow(pages: Sequence[Page], query: Any) -> None:
-    """Have what the `query` of an address says on show."""
+def _follow(pages: Sequence[Page], query: Any) -> Page:
+    """Have what the `query` of an address says on show; return its page."""
     session = st.session_state
     follow_address(query)
     session[PAGE] = link().get(PAGE, "")
     session.pop(LANGUAGE, None)
-    _page(pages).forget()
+    page = _page(pages)
+    page.forget()
+    return page
 
 
 def _masthead(pages: Sequence[Page], current: Page) -> None:

@@ -37,10 +37,14 @@ def mind_target(session: Session, sentence: str, linked: Mapping[str, str]) -> N
     session[_TARGET_OF] = sentence
 
 
-def follow_request(session: Session, linked: Mapping[str, str], otherwise: str) -> None:
-    """Ask for what a link says, or the sentence `otherwise`. The boxes are set, or a browser keeps what is in them."""
+def fill_boxes(session: Session, linked: Mapping[str, str], otherwise: str) -> None:
+    """Put the texts of a link into their boxes, or the sentence `otherwise`: a browser keeps what is in them."""
     sentence = linked.get(SENTENCE, otherwise)
     session.update({SENTENCE: sentence, TARGET: linked.get(TARGET, ""), _TARGET_OF: sentence})
+
+
+def forget_choices(session: Session) -> None:
+    """Forget which model and search were chosen: those of a link come next."""
     for key in (MODEL, SEARCH):
         session.pop(key, None)
 

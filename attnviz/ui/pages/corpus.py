@@ -14,7 +14,7 @@ from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold import bring_gold
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import standing_request
-from attnviz.ui.toolbar.translation import follow_link
+from attnviz.ui.toolbar.translation import forget_link
 
 
 def _draw() -> None:
@@ -29,7 +29,7 @@ def _draw() -> None:
 def _open(pair: Pair) -> None:
     """Show a pair on the first page, with the links that people drew: as the model's own translation is no one's, its
     words are given."""
-    follow_link()
+    forget_link()
     inputs.put(st.session_state, pair.source, pair.target)
     if pair.gold:
         bring_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)

@@ -10,7 +10,7 @@ from attnviz.ui.glossary import glossary_box
 from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import request_address, sentence_box, standing_request
-from attnviz.ui.toolbar.translation import follow_link, open_shown, translation_on_show
+from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, translation_on_show
 from attnviz.ui.transformer.exhibit import Asked
 from attnviz.ui.transformer.room import forget_transformer, transformer_room
 from attnviz.wording import ladder
@@ -35,8 +35,8 @@ def _draw() -> None:
 
 
 def _forget() -> None:
-    follow_link()
+    forget_link()
     forget_transformer(st.session_state)
 
 
-page = Page("transformer", lambda: gettext("To the transformer"), _draw, _forget)
+page = Page("transformer", lambda: gettext("To the transformer"), _draw, _forget, fill_boxes)

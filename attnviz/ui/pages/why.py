@@ -12,7 +12,7 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box, standing_request
-from attnviz.ui.toolbar.translation import follow_link, open_shown, translation_on_show
+from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, translation_on_show
 from attnviz.ui.why.room import forget_why, why_room
 from attnviz.ui.why.trio import Trio, missing, trio
 from attnviz.wording import why_story
@@ -57,8 +57,8 @@ def _trio(view: View, request: Request | None) -> Trio | None:
 
 
 def _forget() -> None:
-    follow_link()
+    forget_link()
     forget_why(st.session_state)
 
 
-page = Page("why", lambda: gettext("Why attention?"), _draw, _forget)
+page = Page("why", lambda: gettext("Why attention?"), _draw, _forget, fill_boxes)

@@ -122,12 +122,17 @@ def open_shown(view: View, asked: address.Parameters | None) -> None:
     address.keep_page(session, view.identity, parameters)
 
 
-def follow_link() -> None:
-    """Forget all that the address says: it is read as at the first of a visit."""
+def forget_link() -> None:
+    """Forget all that the address says, but for the texts in the boxes: it is read as at the first of a visit."""
     address.forget_view(st.session_state, MAIN)
     forget_depth(st.session_state)
     reopening.close(st.session_state)
-    inputs.follow_request(st.session_state, link(), opening(link()))
+    inputs.forget_choices(st.session_state)
+
+
+def fill_boxes() -> None:
+    """Put the texts of the link into their boxes."""
+    inputs.fill_boxes(st.session_state, link(), opening(link()))
 
 
 def status(view: View) -> None:
