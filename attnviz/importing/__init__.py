@@ -1,1 +1,1 @@
-"""Other people's attention and models, read: what is in a file of another program, as this program's own records."""
+"""Read attention files and model checkpoints of other programs."""

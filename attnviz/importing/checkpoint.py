@@ -1,4 +1,4 @@
-"""A folder with somebody's seq2seq checkpoint: its tensors, read without unpickling, and its two vocabularies."""
+"""Read a folder with a seq2seq checkpoint: its tensors, without unpickling code, and its two vocabularies."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
 LARGEST = 4 << 30
-"""Bytes of a checkpoint."""
+"""Largest checkpoint that is read, in bytes."""
 MOST_TOKENS = 1_000_000
 _NESTED = ("model_state_dict", "state_dict", "model_state", "model")
-"""Where some keep the tensors inside what they save."""
+"""Keys under which training scripts store the state dict."""
 _JOEYS = {"source": "src_vocab.txt", "target": "trg_vocab.txt"}
-"""What Joey NMT calls its vocabularies."""
+"""File names of Joey NMT's vocabularies."""
 _WRAPPED = "module."
-"""What training on several devices puts before every name."""
+"""Prefix that DataParallel and DistributedDataParallel put before every parameter name."""
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The tokens of one side, in the order of their ids."""
+    """Tokens of one language, in the order of their ids."""
 
     tokens: tuple[str, ...]
     ids: Mapping[str, int]
     name: str
-    """Of its file."""
+    """Path of its file, for error messages."""
 
     def special(self, *names: str) -> int:
-        """Return the id of the first of these tokens that there is; raise AttnvizError where there is none."""
+        """Return the id of the first of `names` in the vocabulary; raise AttnvizError where it has none of them."""
         found = next((self.ids[name] for name in names if name in self.ids), None)
         if found is None:
             raise AttnvizError(
@@ -48,17 +48,20 @@ class Vocabulary:
         return found
 
     def known(self, token: str) -> str | None:
-        """Return a token as the vocabulary has it, in small letters if need be; None where it has it not."""
+        """Return `token`, or its lowercase form, if the vocabulary has it; None otherwise."""
         return next((form for form in (token, token.lower()) if form in self.ids), None)
 
 
 def read_tensors(folder: Path) -> dict[str, Array]:
-    """Return the tensors of the one .pt, .pth or .ckpt file in `folder`, by their names; raise AttnvizError where there
-    is none, or more than one, or it holds more than tensors: nothing in it is run."""
+    """Return the tensors of the one .pt, .pth or .ckpt file in `folder`, by name, in float64.
+
+    The file is loaded with `weights_only=True`, so no code in it runs. Raise AttnvizError unless there is exactly one
+    file (or a best.ckpt) that holds named floating-point tensors with finite values only.
+    """
     import torch
 
     files = sorted(path for path in folder.glob("*") if path.suffix in (".pt", ".pth", ".ckpt"))
-    files = [path for path in files if path.name == "best.ckpt"] or files  # Joey NMT keeps several
+    files = [path for path in files if path.name == "best.ckpt"] or files  # Joey NMT saves several
     if len(files) != 1:
         raise AttnvizError(
             gettext(
@@ -71,7 +74,7 @@ def read_tensors(folder: Path) -> dict[str, Array]:
         raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
     try:
         found = torch.load(files[0], map_location="cpu", weights_only=True)
-    except Exception as error:  # whatever a damaged or foreign file does is one sentence here
+    except Exception as error:  # a damaged file makes torch.load raise nearly any exception
         raise AttnvizError(
             gettext(
                 "{path} is no checkpoint that can be read ({kind}). Save the tensors alone: "
@@ -84,7 +87,10 @@ def read_tensors(folder: Path) -> dict[str, Array]:
 
 
 def _plain(path: Path, found: object) -> dict[str, Array]:
-    """Return the floating-point tensors among what was read, in float64; raise AttnvizError where there are none."""
+    """Return the floating-point tensors of a loaded file in float64, without prefixes of wrappers.
+
+    Raise AttnvizError where there are none, or where a value is not finite.
+    """
     import torch
 
     for name in _NESTED:
@@ -104,8 +110,11 @@ def _plain(path: Path, found: object) -> dict[str, Array]:
 
 
 def read_vocabulary(folder: Path, side: str) -> Vocabulary:
-    """Return the tokens of "source" or "target", from `side`.txt, one a line in the order of their ids, or `side`.json,
-    a list of them or an object with the id of each; raise AttnvizError where there is none, or it is damaged."""
+    """Return the vocabulary of `side`, "source" or "target".
+
+    It is read from `side`.txt, one token a line in the order of ids, from `side`.json, a list of tokens or an object
+    from token to id, or from Joey NMT's file. Raise AttnvizError where the file is missing or damaged.
+    """
     several = (f"{side}.txt", f"{side}.json", _JOEYS[side])
     path = next((path for name in several if (path := folder / name).is_file()), None)
     if path is None:
@@ -129,7 +138,10 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
 
 
 def _listed(found: Any) -> Sequence[str]:
-    """Return tokens in the order of their ids; raise ValueError where ids do not run from 0."""
+    """Return the tokens of a JSON vocabulary in the order of their ids.
+
+    Raise ValueError where the ids do not run from 0 without gaps.
+    """
     if isinstance(found, dict):
         order = sorted(found, key=lambda token: (not isinstance(found[token], int), str(found[token]).zfill(9)))
         if [found[token] for token in order] != list(range(len(order))):

@@ -1,4 +1,4 @@
-"""The content of a file: unpacked, decoded as text where it is text, and cut into lines."""
+"""Read a file: decompress gzip, decode text and split it into lines."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
 LARGEST_FILE = 64 << 20
-"""Bytes, unpacked."""
+"""Largest file that is read, in bytes after decompression."""
 NPY, ZIP, GZIP = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b"
-"""How the files begin."""
+"""First bytes of the files of each kind."""
 _OTHER_KINDS = {
     b"BZh": "bzip2",
     b"\xfd7zXZ": "xz",
@@ -29,45 +29,45 @@ _OTHER_KINDS = {
     b"\x80\x04": "pickle",
     b"\x80\x05": "pickle",
 }
-"""How files begin that are no text and hold no attention that is read, and what they are called."""
+"""First bytes of binary files that cannot be read, and the names of their kinds."""
 _WINDOWS = re.compile(rb"[\x80-\x9f]")
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a file holds."""
+    """Content of a file."""
 
     data: bytes
-    """Unpacked where it was a .gz file."""
+    """Bytes of the file, decompressed where it was gzip."""
     name: str = ""
-    """Of the file; empty for bytes alone."""
+    """Path of the file; empty for bytes from memory."""
     encoding: str | None = None
-    """Of text; None for UTF-8."""
+    """Encoding of the text; None for UTF-8."""
 
     @cached_property
     def text(self) -> str:
-        """The text; empty for a file of arrays. Raises AttnvizError where it is none."""
+        """Decoded text; empty for a NumPy or zip file. Raise AttnvizError where it cannot be decoded."""
         return "" if self.data.startswith((NPY, ZIP)) else decoded(self.data, self.encoding)
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the text, without their ends; a last line break ends a line and begins none."""
+        """Lines of the text, without line breaks; a final line break adds no empty line."""
         return text_lines(self.text)
 
     @cached_property
     def filled(self) -> list[tuple[int, str]]:
-        """The lines that are not blank, with their numbers from 1."""
+        """Lines that are not blank, with their numbers from 1."""
         return [(number, line) for number, line in enumerate(self.lines, 1) if line.strip()]
 
 
 def text_lines(text: str) -> list[str]:
-    """Return the lines of a text, without their ends; a last line break ends a line and begins none."""
+    """Return the lines of `text`, without line breaks; a final line break adds no empty line."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     return lines[:-1] if not lines[-1] else lines
 
 
 def open_content(path: str | Path, encoding: str | None = None) -> Content:
-    """Return the content of a file; raise AttnvizError where it cannot be read or is too large."""
+    """Return the content of the file at `path`; raise AttnvizError where it cannot be read or is too large."""
     path = Path(path)
     try:
         if path.stat().st_size > LARGEST_FILE:
@@ -80,12 +80,15 @@ def open_content(path: str | Path, encoding: str | None = None) -> Content:
 
 
 def content_of(data: bytes, name: str = "", encoding: str | None = None) -> Content:
-    """Return the content in bytes, unpacked where they are gzip's; raise AttnvizError where that fails."""
+    """Return the content of `data`, decompressed where it is gzip; raise AttnvizError where that fails."""
     return Content(_unpacked(data) if data.startswith(GZIP) else data, name, encoding)
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Return what gzip packed, of one member or several; no more than is read of a file."""
+    """Return the decompressed bytes of all gzip members in `data`.
+
+    Raise AttnvizError where they are damaged, cut short or larger than `LARGEST_FILE`.
+    """
     found = bytearray()
     try:
         while data:
@@ -106,7 +109,10 @@ def _too_large() -> AttnvizError:
 
 
 def decoded(data: bytes, encoding: str | None = None) -> str:
-    """Return bytes as text in `encoding`, by default UTF-8; raise AttnvizError, naming what they seem to be."""
+    """Return `data` as text in `encoding`, by default UTF-8.
+
+    Raise AttnvizError, naming the probable encoding or kind of file, where the bytes cannot be decoded.
+    """
     for start, kind in _OTHER_KINDS.items():
         if data.startswith(start):
             raise AttnvizError(
@@ -138,7 +144,7 @@ def _in(data: bytes, encoding: str) -> str:
 
 
 def _wide(data: bytes) -> str | None:
-    """Return the name of the encoding of text whose characters take two or four bytes each; None for others."""
+    """Return the name of a UTF-16 or UTF-32 encoding that `data` seems to be in; None otherwise."""
     for mark, name in (
         (codecs.BOM_UTF32_LE, "UTF-32"),
         (codecs.BOM_UTF32_BE, "UTF-32"),
@@ -155,7 +161,7 @@ def _wide(data: bytes) -> str | None:
 
 
 def _not_utf8(data: bytes, start: int) -> str:
-    """Raise AttnvizError for bytes of which the first that are not UTF-8 are at `start`."""
+    """Raise AttnvizError for bytes that are not UTF-8 from offset `start`, naming the probable encoding."""
     number = data.count(b"\n", 0, start) + 1
     begin = data.rfind(b"\n", 0, start) + 1
     end = data.find(b"\n", start)

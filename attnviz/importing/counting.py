@@ -1,4 +1,4 @@
-"""Whether the links of a file count tokens from 0 or from 1: told by all of them together."""
+"""Determine from all links of a file whether they count tokens from 0 or from 1."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from attnviz.importing.link_text import Links
 from attnviz.languages import gettext
 
 Ends = Literal["never", "consistent"]
-"""Whether a place past the last token may be `</s>`: where every pair has both ends linked to one another."""
+"""Whether an index just past the last token may be `</s>`: never, or where every pair links both ends."""
 
 
 class CountingError(AttnvizError):
-    """Links of a file that count neither from 0 nor from 1; the message names the pair."""
+    """Raised where the links of a file fit neither counting from 0 nor from 1; the message names the pair."""
 
 
 class Counted(NamedTuple):
-    """The links of one pair, with what is known of its tokens."""
+    """Links of one sentence pair and its numbers of tokens."""
 
     links: Links
     source: int | None
-    """How many source tokens there are; None where they are unknown."""
+    """Number of source tokens; None where unknown."""
     target: int | None
     number: int
-    """Of the pair, from 1."""
+    """Number of the pair, from 1."""
 
 
 class _Extremes(NamedTuple):
-    """The smallest and the largest place of the links of a pair on each side, and how many tokens there are."""
+    """Smallest and largest index of a pair's links, and its numbers of tokens, each (source, target)."""
 
     low: tuple[int, int]
     high: tuple[int, int]
@@ -37,22 +37,22 @@ class _Extremes(NamedTuple):
 
 
 class Counting(NamedTuple):
-    """How links count."""
+    """Result of `counting_of`: how the links of a file count tokens."""
 
     base: int
-    """0 or 1."""
+    """Index of the first token, 0 or 1."""
     ends: bool
-    """Whether a place past the last token is `</s>`."""
+    """Whether an index just past the last token means `</s>`."""
     remark: str = ""
-    """Of REMARKS, where something was concluded or assumed."""
+    """Key of REMARKS where the base was inferred or assumed; empty otherwise."""
 
 
 def counting_of(pairs: Iterable[Counted], ends: Ends = "consistent", base: int | None = None) -> Counting:
-    """Return how the links of all pairs of a file count, which a format may say by its `base`.
+    """Return how the links of all pairs of a file count; `base` is given where the format specifies it.
 
-    Otherwise links count from 0 where some link names token 0 or no link passes the last token, and from 1 where none
-    names token 0 and some link passes the last token when counted from 0.
-    Raise CountingError, naming the first pair that does not fit, where neither count fits.
+    Otherwise links count from 0 where some link has index 0 or no link exceeds the last token. They count from 1
+    where no link has index 0 and some link, counted from 0, exceeds the last token.
+    Raise CountingError, naming the first pair that does not fit, where neither base fits.
     """
     linked = [pair for pair in pairs if pair.links.all]
     extremes = [_extremes(pair) for pair in linked]
@@ -80,7 +80,7 @@ def _extremes(pair: Counted) -> _Extremes:
 
 
 def _fit(pairs: Sequence[_Extremes], base: int, past: int) -> bool:
-    """Return whether every link, counted from `base`, is of a token; `past` the last may be as many more."""
+    """Return whether every link, counted from `base`, is to a token, or at most `past` beyond the last."""
     return all(
         low >= base and (count is None or high - base < count + past)
         for pair in pairs
@@ -89,12 +89,12 @@ def _fit(pairs: Sequence[_Extremes], base: int, past: int) -> bool:
 
 
 def _reaches_end(pair: Counted) -> bool:
-    """Return whether both ends are linked to one another: what a program does that links `</s>` too."""
+    """Return whether a link joins the positions after the last tokens, as in programs that align `</s>` too."""
     return pair.source is None or pair.target is None or (pair.source, pair.target) in pair.links.all
 
 
 def _misfit(pairs: Sequence[Counted], base: int) -> CountingError:
-    """Return the error that names the first link, counted from `base`, of no token."""
+    """Return the error that names the first pair with a link, counted from `base`, to a token that does not exist."""
     for pair in pairs:
         for side, count in enumerate((pair.source, pair.target)):
             if count is None:

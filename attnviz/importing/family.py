@@ -1,4 +1,4 @@
-"""Which family of recurrent translators a checkpoint is of."""
+"""Detect the model family of a recurrent translation checkpoint and load it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from attnviz.languages import gettext
 
 
 def load_checkpoint(folder: str | Path) -> Checkpoint:
-    """Read a folder with a checkpoint, the vocabularies of both sides, a token a line in the order of their ids
-    (source.txt and target.txt, or Joey NMT's src_vocab.txt and trg_vocab.txt), and for Joey NMT its config.yaml; raise
-    AttnvizError where something is missing, damaged, or of another structure."""
+    """Load the checkpoint, its vocabularies and, for Joey NMT, its config.yaml from `folder`.
+
+    Each vocabulary has one token a line in the order of ids: source.txt and target.txt, or Joey NMT's src_vocab.txt
+    and trg_vocab.txt. Raise AttnvizError where a file is missing or damaged, or the model has another structure.
+    """
     folder = Path(folder)
     if not folder.is_dir():
         raise AttnvizError(
@@ -31,7 +33,7 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
 
 
 def _settings(path: Path) -> Mapping[str, Any]:
-    """Return what stands under `model` in a configuration of Joey NMT; raise AttnvizError where it cannot be read."""
+    """Return the `model` section of a Joey NMT configuration; raise AttnvizError where it cannot be read."""
     try:
         import yaml
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""What a format of attention files is: a detector that says why it believes so, and a reader."""
+"""Define `Format`, the detector and reader of one file format, and helpers that the formats share."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-"""A decimal number as a regular expression."""
+"""Regular expression of a decimal number."""
 BAR = "|||"
-"""Parts the fields of a line in many formats."""
+"""Separator of fields in many line formats."""
 _WEIGHT = rf"(?:{NUMBER}|[-+]?nan|[-+]?inf)"
 WEIGHTS = re.compile(rf"{_WEIGHT}(?:,{_WEIGHT})*")
-"""A group of weights with commas between them."""
+"""Weights separated by commas, without blanks."""
 
 
 @dataclass(frozen=True)
@@ -30,39 +30,43 @@ class Format:
     """A format of attention files."""
 
     name: str
-    """As `read_attention` and `--format` take it."""
+    """Name for `read_attention(format=…)` and `--format`."""
     title: str
-    """The programs that write it, for people."""
+    """Programs that write the format, for display."""
     detect: Callable[[Content], str | None]
-    """Returns why the content is in this format, a sentence; None where it is not."""
+    """Return a sentence that says why the content is in this format; None where it is not."""
     read: Callable[[Content], Sentences]
-    """Returns the sentence pairs of a content that was detected; raises AttnvizError where it is damaged."""
+    """Return the sentence pairs of detected content; raise AttnvizError where it is damaged."""
     resembles: Callable[[Content], str | None] = lambda _: None
-    """Returns what a content that is not in this format resembles and lacks, and how to get it; None where it does not
-    resemble it."""
+    """Return what similar content of no known format lacks, and how to get it; None for content that is not similar."""
     aliases: tuple[str, ...] = ()
-    """Other names that `format=` may have."""
+    """Other names accepted by `format=`."""
 
 
 def fields_of(line: str) -> list[str]:
-    """Return the fields between the bars of a line, without outer blanks."""
+    """Return the fields of a line separated by `BAR`, stripped."""
     return [part.strip() for part in line.split(BAR)]
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a decimal number."""
+    """Return whether `text` is a decimal number."""
     return re.fullmatch(NUMBER, text) is not None
 
 
 def are_weights(text: str) -> bool:
-    """Return whether a text is nothing but groups of weights with commas between them; a mere number, a score, is
-    none."""
+    """Return whether `text` consists only of comma-separated groups of weights.
+
+    A single number, such as a score, is not a group of weights.
+    """
     groups = text.split()
     return "," in text and all(map(WEIGHTS.fullmatch, groups))
 
 
 def matrix_of_groups(text: str) -> NDArray[np.float64]:
-    """Return the matrix in groups of weights, a row for each; raise AttnvizError where they are of several lengths."""
+    """Return the matrix whose rows are the comma-separated groups in `text`, (groups, weights in each).
+
+    Raise AttnvizError where groups differ in length or exceed the largest size.
+    """
     rows = [group.split(",") for group in text.split()]
     if len(rows) > MOST_TOKENS + 1 or len(rows[0]) > MOST_TOKENS + 1 or len({*map(len, rows)}) > 1:
         raise AttnvizError(
@@ -75,12 +79,12 @@ def matrix_of_groups(text: str) -> NDArray[np.float64]:
 
 
 def linked(links: Links, remarks: tuple[str, ...] = (), line: int | None = None, **tokens: object) -> Found:
-    """Return a pair with links, and the tokens that the file has."""
+    """Return a sentence pair with `links` and those of its `tokens` that are not None."""
     return Found({side: text for side, text in tokens.items() if text is not None}, links, remarks, line)
 
 
 def damaged_line(number: int, line: str) -> AttnvizError:
-    """Return the error for a line that does not have the form of the others."""
+    """Return the error for a line that does not match the format of the others."""
     return AttnvizError(
         gettext(
             "Line {number} does not have the form of the lines before it: “{line}”.",

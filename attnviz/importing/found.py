@@ -1,5 +1,4 @@
-"""What a file has of one sentence pair, before it is known to be enough: tokens may be missing, and links are not yet
-weights."""
+"""Represent one sentence pair as a file gives it: tokens may be missing, and links are not yet a matrix."""
 
 from __future__ import annotations
 
@@ -23,14 +22,14 @@ from attnviz.trace.open_format import from_fields
 from attnviz.trace.tokens import ENDS, to_pieces
 
 Orientation = Literal["target", "source", "either"]
-"""What a row of the file's matrix is of; "either" where the file does not say, and sizes or sums tell."""
+"""Side that a matrix row stands for; "either" where the file does not say and sizes or sums decide."""
 _NEAR_ONE = 0.02
-"""How far rows or columns may add up from 1 to tell the orientation of a matrix."""
+"""Tolerance on the sum of rows or columns when the orientation of a matrix is inferred."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How the reader wants a file to be read."""
+    """Options of reading a file, as `read_attention` takes them."""
 
     heads: HeadChoice = MEAN
     normalise: bool = False
@@ -46,26 +45,28 @@ class Found:
     """One sentence pair of a file."""
 
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What is known of it, in the open format (`attnviz.trace.open_format`); the matrix may have dimensions of layer
-    and head before its own two."""
+    """Known fields in the open format (`attnviz.trace.open_format`).
+
+    The matrix may have dimensions of layer and head before its last two.
+    """
     links: Links | None = None
-    """Links between tokens, where the file has these instead of a matrix; counted as the file counts."""
+    """Links between tokens, indexed as in the file, where it has links instead of a matrix."""
     remarks: tuple[str, ...] = ()
     line: int | None = None
-    """Its line in files of source and target, from 0; None where that is its place in this file."""
+    """Line of the pair in source and target files, from 0; None where it is the pair's position in this file."""
     rows: Orientation = "target"
     padded: bool = False
-    """Whether the matrix is of a batch, and may be larger than its sentences."""
+    """Whether the matrix comes from a padded batch, and may be larger than its sentences."""
 
     def tokens(self, side: str) -> str | None:
-        """Return the tokens of "source" or "target" with blanks between them; None where the file has none."""
+        """Return the tokens of `side`, "source" or "target", separated by blanks; None where the file has none."""
         given = self.fields.get(side)
         if isinstance(given, str):
             return given
         return " ".join(map(str, given)) if isinstance(given, Sequence) else None
 
     def counted(self, number: int, source: Tokens | None = None, target: Tokens | None = None) -> Counted | None:
-        """Return the links with the numbers of tokens, as far as they are known; None for a matrix."""
+        """Return the links with the known numbers of tokens; None for a matrix."""
         if self.links is None:
             return None
         sizes = []
@@ -77,8 +78,10 @@ class Found:
     def attention(
         self, source: Tokens | None, target: Tokens | None, counting: Counting, options: Options
     ) -> Attention:
-        """Return it as a record, with the tokens that are given instead of the file's own; raise AttnvizError where
-        some are missing, and as `attnviz.attention` does."""
+        """Return the pair as an `Attention`; `source` and `target` replace the file's tokens where given.
+
+        Raise AttnvizError where tokens are missing, and as `attnviz.attention` does.
+        """
         given = {
             side: tokens
             for side, tokens in (("source", source), ("target", target))
@@ -90,7 +93,7 @@ class Found:
         for side in ("source", "target"):
             _check_tokens(fields[side])
         if given:
-            fields.pop("words", None)  # those were of other tokens
+            fields.pop("words", None)  # they index the replaced tokens
         remarks = list(self.remarks)
         if options.unescape:
             fields |= {side: unescaped(split_tokens(fields[side])) for side in ("source", "target")}
@@ -105,13 +108,15 @@ class Found:
         return dataclasses.replace(found, remarks=tuple(dict.fromkeys((*found.remarks, *remarks))))
 
     def _matrix(self, fields: Mapping[str, Any], options: Options, remarks: list[str]) -> dict[str, Any]:
-        """Return the matrix of the layer and head that the options name, a row for each target token, cut to the
-        sentence, and energies of the same shape."""
+        """Return the matrix (Ty, Tx) of the layer and head in `options`, without padding, and its energies.
+
+        Append to `remarks` what was changed. Return no fields for values that are no matrix.
+        """
         given = fields["matrix"]
         try:
             array = np.asarray(given, dtype=np.float64)
         except (ValueError, TypeError, OverflowError, RecursionError):
-            return {}  # refused with the rest
+            return {}  # `from_fields` raises the error
         if array.ndim > 2:
             array, remark = choose_heads(array, options.heads)
             remarks += [remark] if remark else []
@@ -131,8 +136,11 @@ class Found:
         return turned | {"matrix": cut}
 
     def _is_of_source_rows(self, array: NDArray[np.float64], fields: Mapping[str, Any]) -> bool:
-        """Return whether the rows of a matrix are source tokens: as the file says or, where it does not, as the sizes
-        allow alone, or as its columns add up to 1 and its rows do not."""
+        """Return whether the rows of a matrix are source tokens.
+
+        Where the file does not say, the sizes decide. Where both orientations fit, rows are source tokens if columns
+        sum to 1 and rows do not.
+        """
         if self.rows != "either":
             return self.rows == "source"
         rows, columns = (len(split_tokens(fields[side])) for side in ("target", "source"))
@@ -142,14 +150,14 @@ class Found:
         return _add_up_to_one(array.T[:rows].sum(axis=1)) and not _add_up_to_one(array[:rows].sum(axis=1))
 
     def _holds(self, array: NDArray[np.float64], rows: int, columns: int) -> bool:
-        """Return whether a matrix has the rows and columns of this many tokens, or one more for `</s>`, or padding."""
+        """Return whether a matrix fits these numbers of tokens, plus one for `</s>` or any padding."""
         return all(
             count <= size and (self.padded or size <= count + 1)
             for size, count in zip(array.shape, (rows, columns), strict=True)
         )
 
     def _missing(self, sides: Sequence[str]) -> str:
-        """Return what must be given besides the file."""
+        """Return the message that says which tokens must be given besides the file."""
         matrix = self.fields.get("matrix") if self.links is None else None
         shape = matrix.shape if isinstance(matrix, np.ndarray) else _shape_of(matrix)
         if len(sides) == 2:
@@ -168,31 +176,34 @@ class Found:
 
 
 def _check_tokens(tokens: object) -> None:
-    """Raise AttnvizError unless these are a text or a list of texts."""
+    """Raise AttnvizError unless `tokens` is a string or a sequence of strings."""
     fine = isinstance(tokens, str) or (isinstance(tokens, Sequence) and all(isinstance(one, str) for one in tokens))
     if not fine:
         raise AttnvizError(gettext("Tokens must be a list of texts, or one text with blanks between them."))
 
 
 def _shape_of(matrix: object) -> tuple[int, ...]:
-    """Return the numbers of rows and columns of a list of lists; nothing where it is none."""
+    """Return the numbers of rows and columns of a list of lists; () for anything else."""
     if isinstance(matrix, list) and matrix and all(isinstance(row, list) for row in matrix):
         return (len(matrix), len(matrix[0]))
     return ()
 
 
 def _add_up_to_one(sums: NDArray[np.float64]) -> bool:
-    """Return whether all these sums are 1, or nothing, and some is 1."""
+    """Return whether every sum is 1 or 0, and at least one is 1."""
     near = np.abs(sums - 1) <= _NEAR_ONE
     return bool(near.any() and (near | (sums == 0)).all())
 
 
 def _linked(links: Links, fields: Mapping[str, Any], counting: Counting, remarks: list[str]) -> dict[str, Any]:
-    """Return tokens and the matrix that links make of them: a row's links share it alike, or by their probabilities.
-    A place past the last token is `</s>`, where the file counts so."""
+    """Return the tokens and the matrix that `links` make, (Ty, Tx).
+
+    The links of a row share its weight equally, or in proportion to their probabilities. An index past the last token
+    adds `</s>` where `counting.ends` is set.
+    """
     sides = [split_tokens(fields[side]) for side in ("source", "target")]
     if max(map(len, sides)) > MOST_TOKENS or not min(map(len, sides)):
-        return {"source": sides[0], "target": sides[1], "matrix": [[0.0]]}  # it is refused with the rest
+        return {"source": sides[0], "target": sides[1], "matrix": [[0.0]]}  # `from_fields` raises the error
     here = links.moved(-counting.base, -counting.base)
     for place, (tokens, remark) in enumerate(zip(sides, ("source-end", "target-end"), strict=True)):
         last = max((link[place] for link in here.all), default=-1)
@@ -209,7 +220,7 @@ def _linked(links: Links, fields: Mapping[str, Any], counting: Counting, remarks
 
 
 def _with_links(found: Attention, links: Links) -> Attention:
-    """Return a record with the links of its tokens; those that people marked are its gold links too, between words."""
+    """Return `found` with the links of its tokens; links annotated by people also become gold links between words."""
     found = dataclasses.replace(found, links=tuple(sorted(links.all)))
     if not links.marked:
         return found
@@ -223,8 +234,10 @@ def _with_links(found: Attention, links: Links) -> Attention:
 
 
 def _without_padding(matrix: NDArray[np.float64], fields: Mapping[str, Any], *, padded: bool) -> NDArray[np.float64]:
-    """Return the matrix of a batch cut to its sentence: columns past the source that have no weight, and rows past the
-    target's end."""
+    """Return the matrix of a padded batch cut to its sentence.
+
+    Columns past the source are removed where they have no weight, and rows past the end of the target.
+    """
     columns, target = len(split_tokens(fields["source"])) + 1, split_tokens(fields["target"])
     cut = matrix
     if target and target[-1] in ENDS and len(cut) > len(target):
@@ -241,37 +254,37 @@ def _without_padding(matrix: NDArray[np.float64], fields: Mapping[str, Any], *, 
 
 @dataclass(frozen=True, eq=False)
 class Sentences(Sequence[Found]):
-    """The sentence pairs of a file, each read when it is asked for."""
+    """Sentence pairs of a file, each parsed on access."""
 
     items: Sequence[Any] = field(repr=False)
-    """What each is read from."""
+    """Unparsed data of each pair."""
     read: Callable[[Any], Found] = field(repr=False)
-    """Raises AttnvizError where an item is damaged."""
+    """Parse one item; raise AttnvizError where it is damaged."""
     title: str = ""
-    """The program or format, for people; that of the format where this is empty."""
+    """Program or format, for display; empty: the title of the format."""
     ends: Ends = "consistent"
-    """Whether links past the last token are of `</s>`."""
+    """Whether links past the last token may mean `</s>`."""
     base: int | None = None
-    """What links count from by the format; None where all of them together tell."""
+    """Index of the first token by the format; None where it is inferred from all links."""
     remarks: tuple[str, ...] = ()
-    """What is to be said of every pair."""
+    """Keys of remarks that hold for every pair."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.items)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return what the file has of the pair at an index from 0."""
+        """Return the pair at 0-based `index`, or a list of pairs for a slice."""
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         found = self.read(self.items[index])
         return dataclasses.replace(found, remarks=(*self.remarks, *found.remarks)) if self.remarks else found
 
     def __iter__(self) -> Iterator[Found]:
-        """Yield what the file has of each pair."""
+        """Yield each pair."""
         return (self[index] for index in range(len(self)))
 
 
 def words_of(tokens: Sequence[str]) -> tuple[int, ...]:
-    """Return the word of each token, from 0, as the tokens' marks have it."""
+    """Return the 0-based word of each token, by the tokens' word-boundary markers."""
     return to_pieces(tokens).words

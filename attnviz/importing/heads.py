@@ -1,4 +1,4 @@
-"""Arrays with dimensions before the two of a matrix: batch, layer and head."""
+"""Reduce arrays with dimensions of batch, layer and head to one attention matrix per sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[Any]
 
 
 class HeadChoice(NamedTuple):
-    """Which layer and head are read, from 0; negative numbers count from the last. None is the mean of all."""
+    """Layer and head to read, from 0; negative numbers count from the last, None averages over all."""
 
     layer: int | None = None
     head: int | None = None
@@ -24,20 +24,20 @@ MEAN = HeadChoice()
 
 
 class Batch(NamedTuple):
-    """The matrices of the sentences of an array, still with the dimensions of layer and head."""
+    """Matrices of the sentences in an array, with their dimensions of layer and head."""
 
     sentences: list[Array]
-    """Each (…, Ty, Tx)."""
+    """One array per sentence, (…, Ty, Tx)."""
     padded: bool
-    """Whether the array had a dimension of sentences, whose matrices are padded to one size."""
+    """Whether the array had a batch dimension, whose matrices are padded to one size."""
 
 
 def split_batch(array: Array, count: int | None) -> Batch:
-    """Return the sentences of an array (…, Ty, Tx), of which there are `count` if that is known.
+    """Return the sentences of `array` (…, Ty, Tx); `count` is their number where known.
 
-    The dimension of sentences is the first of that size before the last two; among three such dimensions it may be the
-    second, as in Hugging Face's (layer, batch, head, Ty, Tx). Without a count, an array is of one sentence.
-    Raise AttnvizError where there are too few or too many dimensions.
+    The batch dimension is the first leading dimension of size `count`. Among three leading dimensions the second is
+    preferred, as in Hugging Face's (layer, batch, head, Ty, Tx). Without a count the array is one sentence.
+    Raise AttnvizError where the number of dimensions is not 2 to 5, or none has size `count`.
     """
     if array.ndim < 2 or array.ndim > 5 or not array.size:
         raise AttnvizError(
@@ -66,15 +66,15 @@ def split_batch(array: Array, count: int | None) -> Batch:
 
 
 def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64], str]:
-    """Return the matrix (Ty, Tx) of one layer and head of an array, or the mean of several, and a remark of REMARKS.
+    """Return the matrix (Ty, Tx) of one layer and head, or a mean over several, and a key of REMARKS.
 
-    Raise AttnvizError where there is no such layer or head.
+    Raise AttnvizError where the layer or head does not exist, or the meaning of the dimensions is unclear.
     """
     shape = shape_name(array)
     wanted = sum(one is not None for one in choice)
-    # Of two dimensions the first may be the only layer, which a choice of layer names.
+    # With two leading dimensions and a chosen layer, a first dimension of size 1 is the only layer: do not squeeze it.
     while array.ndim - 2 > (1 if choice.layer is None else 2) and array.ndim - 2 > wanted and 1 in array.shape[:-2]:
-        array = array.squeeze(axis=array.shape[:-2].index(1))  # a batch of one, or the only layer
+        array = array.squeeze(axis=array.shape[:-2].index(1))  # a batch of one sentence, or the only layer
     leading = array.ndim - 2
     if leading == 1 and array.shape[0] == 1 and not wanted:
         return array[0].astype(np.float64), ""
@@ -101,7 +101,7 @@ def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64],
 
 
 def _one_of(array: Array, index: int | None, axis: int, shape: str) -> Array:
-    """Return what the array has at `index` of a dimension; all of it where that is None."""
+    """Return `array` at `index` along `axis`; all of it where `index` is None."""
     if index is None:
         return array
     count = array.shape[axis]
@@ -118,5 +118,5 @@ def _one_of(array: Array, index: int | None, axis: int, shape: str) -> Array:
 
 
 def shape_name(array: Array) -> str:
-    """Return the shape of an array, of any shape, as displayed: "2 × 3"."""
+    """Return the shape of `array` for display, such as "2 × 3"."""
     return " × ".join(map(str, array.shape)) or "1"

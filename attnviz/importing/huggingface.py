@@ -1,4 +1,4 @@
-"""The cross-attention of Hugging Face's encoder-decoder models, as the record of another program's attention."""
+"""Record the cross-attention of Hugging Face encoder-decoder models as an `Attention`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.trace import MOST_TOKENS, Attention, attention
 from attnviz.trace.tokens import SPECIAL
 
 _LONGEST = 400
-"""Tokens that a model writes at most, where it does not end by itself."""
+"""Largest number of tokens that a model generates."""
 
 
 def from_huggingface(
@@ -26,13 +26,14 @@ def from_huggingface(
     head: int | None = None,
     beam: int = 1,
 ) -> Attention:
-    """Return where each token that `model` writes for `text` looked in it: the weights of one 0-based `head` of one
-    0-based `layer` of the cross-attention, or the mean of that layer's heads, or of all heads of all layers; layer -1
-    is the last. The states are those of the decoder's last layer.
+    """Return the cross-attention of `model` for `text`, from each generated token to each source token.
 
-    `model` is an encoder-decoder model of `transformers`, with its `tokenizer`. With a `target` nothing is searched:
-    the decoder is led through its tokens; otherwise the search is a `beam` of this width, 1 being greedy. The weights
-    are computed once more with the model's plain ("eager") attention: its faster kinds return none.
+    The weights are those of 0-based `head` of 0-based `layer`, or the mean over that layer's heads, or over all heads
+    of all layers; layer -1 is the last. The states are hidden states of the last decoder layer.
+
+    `model` is an encoder-decoder model of `transformers`, with its `tokenizer`. A given `target` is decoded by teacher
+    forcing; otherwise beam search of width `beam` generates it, 1 being greedy. The weights come from a second
+    forward pass with "eager" attention, because the faster implementations return no weights.
     Raise AttnvizError where the model has no cross-attention, no such layer or head, or the text is blank or too long.
     """
     import torch
@@ -59,7 +60,7 @@ def from_huggingface(
         target_tokens,
         weights.double().cpu().numpy(),
         states=found.decoder_hidden_states[-1][0].float().cpu().numpy(),
-        normalise=model.dtype != torch.float32,  # halves of a float do not quite add up to 1
+        normalise=model.dtype != torch.float32,  # in half precision rows sum to 1 only approximately
         origin=_origin(model, layer, head),
     )
 
@@ -76,12 +77,12 @@ def _check(model: Any, text: str, layer: int | None, head: int | None) -> None:
 
 
 def _most(model: Any) -> int:
-    """Return how many tokens of a side can be read and shown."""
+    """Return the largest number of tokens of a side that the model can read and the page can show."""
     return min(MOST_TOKENS, getattr(model.config, "max_position_embeddings", None) or MOST_TOKENS)
 
 
 def _check_length(model: Any, ids: Any) -> None:
-    """Raise AttnvizError where these ids (1, T) are more than the model has places for."""
+    """Raise AttnvizError where `ids` (1, T) has more tokens than `_most` allows."""
     if ids.shape[1] > _most(model):
         raise AttnvizError(
             gettext(
@@ -94,8 +95,7 @@ def _check_length(model: Any, ids: Any) -> None:
 
 @contextlib.contextmanager
 def _plain_attention(model: Any) -> Iterator[None]:
-    """Have the model compute its attention so that it can return the weights, and in evaluation mode; and then again as
-    before."""
+    """Set the model to "eager" attention and evaluation mode, and restore both afterwards."""
     before, training = model.config._attn_implementation, model.training
     model.set_attn_implementation("eager")
     model.eval()
@@ -107,7 +107,7 @@ def _plain_attention(model: Any) -> Iterator[None]:
 
 
 def _written(model: Any, tokenizer: Any, ids: Any, mask: Any, target: str | None, beam: int) -> Any:
-    """Return what the decoder is led through, (1, 1 + Ty): the token it starts with, and what it writes."""
+    """Return the decoder's token ids, (1, 1 + Ty): the start token, then the generated or given target."""
     import torch
 
     if target is None:
@@ -134,7 +134,7 @@ def _written(model: Any, tokenizer: Any, ids: Any, mask: Any, target: str | None
 
 
 def _chosen(layers: Sequence[Any] | None, layer: int | None, head: int | None) -> Any:
-    """Return the weights (Ty, Tx) of a head, or a mean, given those of every layer, (1, H, Ty, Tx) each."""
+    """Return the weights (Ty, Tx) of one head, or a mean; `layers` has one tensor (1, H, Ty, Tx) for each layer."""
     import torch
 
     if not layers or layers[0] is None:
@@ -164,7 +164,7 @@ def _chosen(layers: Sequence[Any] | None, layer: int | None, head: int | None) -
 
 
 def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
-    """Return the tokens of ids as the tokenizer spells them; a special one, as a code of a language, is a word."""
+    """Return the tokens of `ids` as the tokenizer spells them; special tokens, such as language codes, become words."""
     tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(ids)]
     special = set(tokenizer.all_special_tokens) - set(SPECIAL)
     marked = any(token.startswith(SPACE) for token in tokens)
@@ -172,7 +172,7 @@ def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
 
 
 def _origin(model: Any, layer: int | None, head: int | None) -> str:
-    """Return whose look it is: the model's name, and which heads."""
+    """Return the model's name and the chosen heads, for display."""
     name = str(getattr(model.config, "name_or_path", "") or type(model).__name__)[-80:]
     if layer is None:
         return f"{name}, mean of all heads"

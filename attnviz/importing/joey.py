@@ -1,4 +1,4 @@
-r"""Joey NMT's recurrent translator, read from the tensors of its checkpoint.
+r"""Convert checkpoints of Joey NMT's recurrent translator.
 
     h_j = [forward RNN ; backward RNN] of the last layer over x_1 … x_n </s>
     s_0 = tanh(W_b [forward h_last ; backward h_first] + b_b), or the last forward state, or 0
@@ -6,9 +6,9 @@ r"""Joey NMT's recurrent translator, read from the tensors of its checkpoint.
     e_ij = v . tanh(W_q s_i + W_k h_j)  or  s_i . W_k h_j,  alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
     t_i = tanh(W_t [s_i ; c_i] + b_t),  logits = W_o t_i
 
-Other than in RNNsearch the query is s_i, which knows the word before the one that is written. Between context and
-logits stands a tanh: these do not split into parts. (Joey NMT's configuration names other activations, but its
-recurrent decoder runs with tanh alone.)
+Unlike RNNsearch, the query is s_i, which depends on the word before the one that is predicted. A tanh lies between
+context and logits, so logits do not split into a sum of parts. Joey NMT's configuration names other activations, but
+its recurrent decoder always uses tanh.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
 from attnviz.languages import gettext, ngettext
 
 MARK = "src_embed.lut.weight"
-"""A tensor by which a checkpoint of Joey NMT is known."""
+"""Tensor whose presence identifies a Joey NMT checkpoint."""
 ACTIVATION = "tanh"
 _STARTS = ("bridge", "last", "zero")
 _NAMES = {
@@ -38,14 +38,16 @@ _NAMES = {
     "decoder.att_vector_layer.bias": "decoder.readout.bias",
     "decoder.output_layer.weight": "decoder.output.weight",
 }
-"""What its tensors are called here."""
+"""Names of Joey NMT's tensors, and the names used here."""
 
 
 def joey_model(
     tensors: Mapping[str, Array], settings: Mapping[str, Any], source: Vocabulary, target: Vocabulary, name: str
 ) -> Checkpoint:
-    """Return the translator whose tensors these are, given what stands under `model` in its config.yaml; raise
-    AttnvizError, saying what was found and what is understood, where they are of another structure."""
+    """Return the translator with these tensors, given the `model` section of Joey NMT's config.yaml.
+
+    Raise AttnvizError, naming what was found and what is supported, where the structure differs.
+    """
     encoder, decoder = (settings.get(side) or {} for side in ("encoder", "decoder"))
     first = decoder.get("init_hidden", "bridge")
     layers = _check(tensors, decoder.get("activation", ACTIVATION), first)
@@ -57,7 +59,7 @@ def joey_model(
         "gru" if len(one) == 3 * one.shape[1] else "lstm"
         for one in (tensors[f"{side}.rnn.weight_hh_l0"] for side in ("encoder", "decoder"))
     ]
-    # It has none of these; with zeros the equations are those of all families.
+    # Joey NMT has no such biases; zeros let it share the equations of the other families.
     weights |= {"decoder.key.bias": np.zeros(units), "decoder.output.bias": np.zeros(targets)}
     if additive:
         weights["decoder.score"] = tensors["decoder.attention.energy_layer.weight"].ravel()
@@ -84,7 +86,7 @@ def joey_model(
 
 
 def _check(weights: Mapping[str, Array], activation: object, start: object) -> tuple[int, int]:
-    """Return the layers of encoder and decoder; raise AttnvizError where the structure is another."""
+    """Return the numbers of encoder and decoder layers; raise AttnvizError where the structure differs."""
     if activation != ACTIVATION or start not in _STARTS:
         told = gettext(
             "it has the activation {activation} and begins with {start}",
@@ -113,7 +115,7 @@ def _check(weights: Mapping[str, Array], activation: object, start: object) -> t
 
 
 def _shapes(weights: Mapping[str, Array], layers: Sequence[int], start: str) -> dict[str, tuple[int, ...]]:
-    """Return the shapes that the tensors must have, as a few of them tell the sizes."""
+    """Return the shape that each tensor must have, from the sizes of a few of them."""
 
     def size(name: str, place: int) -> int:
         shape = weights[name].shape if name in weights else ()

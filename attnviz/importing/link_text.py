@@ -1,4 +1,4 @@
-"""Links as programs write them: `0-0`, `1?2` or `1p2` where only possible, `0-0:0.9` with a probability."""
+"""Parse word-alignment links: `0-0`, `1?2` or `1p2` where only possible, `0-0:0.9` with a probability."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 Link = tuple[int, int]
-"""(Source token, target token), counted as the file counts."""
+"""(source token, target token), with the file's own counting."""
 MOST_LINKS = MOST_TOKENS * 10
-"""Of a pair."""
+"""Largest number of links of a sentence pair."""
 
 _SHARE = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 LINK = re.compile(rf"([0-9]{{1,6}})([-?pPsS])([0-9]{{1,6}})(?:[:/|=]({_SHARE})|-([0-9]*\.[0-9]+)(?:-[0-9]*\.[0-9]+)?)?")
-"""A link, and its probability after a colon or other sign; simalign writes the mean and the largest similarity."""
+"""A link and its probability after `:` or another sign; SimAlign writes the mean and the largest similarity."""
 
 _PLAIN = re.compile(r"(?:[0-9]{1,6}-[0-9]{1,6}(?:\s+|$))*")
-"""Links without marks and probabilities, which most files have."""
+"""Links without possible marks and probabilities: a fast path for most files."""
 _PLACE = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True)
 class Links:
-    """The links of one pair."""
+    """Links of one sentence pair."""
 
     all: frozenset[Link]
     possible: frozenset[Link] = frozenset()
-    """Those of `all` that are only possible."""
+    """Links of `all` that are only possible."""
     shares: Mapping[Link, float] = field(default_factory=dict)
-    """The probability of each, where the file has it."""
+    """Probability of each link; empty where the file has none."""
     marked: bool = False
-    """Whether the file says of links which are sure and which possible: people drew them."""
+    """Whether the file tells sure from possible links, which means that people annotated them."""
 
     def moved(self, source: int, target: int) -> Links:
-        """Return the links with these numbers added to their places."""
+        """Return the links with `source` and `target` added to their indices."""
         if source == target == 0:
             return self
         return self._mapped(lambda link: (link[0] + source, link[1] + target))
 
     def turned(self) -> Links:
-        """Return the links with source and target exchanged."""
+        """Return the links with source and target swapped."""
         return self._mapped(lambda link: (link[1], link[0]))
 
     def _mapped(self, to: Callable[[Link], Link]) -> Links:
@@ -52,13 +52,13 @@ class Links:
 
 
 def are_links(text: str) -> bool:
-    """Return whether a text is nothing but links, and at least one."""
+    """Return whether `text` consists only of links, and has at least one."""
     groups = text.split()
     return bool(groups) and all(map(LINK.fullmatch, groups))
 
 
 def read_links(text: str) -> Links:
-    """Return the links of a text, which may be blank; raise AttnvizError, saying which, where something is none."""
+    """Return the links in `text`, which may be blank; raise AttnvizError, quoting it, for anything that is no link."""
     groups = text.split()
     if len(groups) > MOST_LINKS:
         raise AttnvizError(
@@ -91,7 +91,7 @@ def read_links(text: str) -> Links:
 
 
 def links_of(pairs: Sequence[Link]) -> Links:
-    """Return links that are known to be sound; raise AttnvizError where they are too many."""
+    """Return `pairs` as links, without checking indices; raise AttnvizError where there are too many."""
     if len(pairs) > MOST_LINKS:
         raise AttnvizError(
             gettext("There are {count} links; at most {most} can be read.", count=len(pairs), most=MOST_LINKS)

@@ -1,4 +1,4 @@
-"""`read_attention`: which format a file is in, told by its structure, and its sentence pairs as records."""
+"""Detect the format of an attention file and read its sentence pairs with `read_attention`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attnviz.languages import gettext
 from attnviz.trace.given import Tokens
 
 ByLine = str | os.PathLike[str] | Sequence[Tokens]
-"""A file with a sentence a line, or a list of sentences: texts with blanks between tokens, or lists of tokens."""
+"""A file with one sentence a line, or a list of sentences: strings of blank-separated tokens, or lists of tokens."""
 
 
 def read_attention(
@@ -35,18 +35,18 @@ def read_attention(
     unescape: bool = False,
     encoding: str | None = None,
 ) -> AttentionRecords:
-    """Return the attention or alignment in a file of another program: a record for each sentence pair, made when it is
-    asked for.
+    """Return the attention or alignment in a file of another program, one record for each sentence pair.
 
-    `path` is a file, or tensors in memory: an array (…, Ty, Tx), or the tuple of tensors that a model of Hugging Face
-    or its `generate` returns as cross_attentions. The format is told by the file, unless `format` names it
-    (`.docs/pages/data.md` lists them); `records.format` and `records.reason` say which and why.
-    `source` and `target` are the sentences where the file has none, or others instead of its own: files, a line a
-    pair, or lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record has the
-    mean. `normalise` scales rows that do not add up to 1; `transpose` turns matrices whose rows are source tokens;
-    `unescape` undoes the escapes of Moses' tokenizer; `encoding` is that of all text files, by default UTF-8.
-    Raise AttnvizError where the file cannot be read or is in no known format: it says what the file resembles, what is
-    missing, and how to get it.
+    `path` is a file, or tensors in memory: an array (…, Ty, Tx), or the tuple of tensors that a Hugging Face model or
+    its `generate` returns as cross_attentions. The format is detected unless `format` names it (`.docs/pages/data.md`
+    lists the formats); `records.format` and `records.reason` give the result and why. Records are made on access.
+
+    `source` and `target` are sentences that the file lacks, or that replace its own: files with one pair a line, or
+    lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record has their mean.
+    `normalise` scales rows to sum to 1; `transpose` transposes matrices whose rows are source tokens; `unescape`
+    undoes the escapes of Moses' tokenizer; `encoding` applies to all text files, by default UTF-8.
+    Raise AttnvizError where the file cannot be read or its format is unknown: the message says what the file resembles,
+    what is missing and how to get it.
     """
     sides = [_side(given, encoding) for given in (source, target)]
     options = Options(HeadChoice(layer, head), normalise, transpose, unescape)
@@ -72,7 +72,7 @@ def read_bytes(data: bytes, name: str = "", *, options: Options | None = None) -
 def records_of(
     content: Content, sides: Sequence[Side | None], name: str | None = None, options: Options = AS_IT_IS
 ) -> AttentionRecords:
-    """Return the records in a content with the sentences of both sides; raise AttnvizError as `read_attention` does."""
+    """Return the records of `content` with the sentences of both sides; raise AttnvizError as `read_attention` does."""
     chosen, reason = detected(content, name)
     count = len(next((side for side in sides if side is not None), ())) or None
     found = _sentences(chosen, content, count)
@@ -83,7 +83,7 @@ def records_of(
 
 
 def _sentences(chosen: Format, content: Content, count: int | None) -> Sentences:
-    """Return the pairs of a file; an array may be of as many as sentences were given."""
+    """Return the sentence pairs of a file; `count`, the number of given sentences, locates the batch dimension."""
     if chosen is numpy_arrays.FORMAT:
         return numpy_arrays.sentences(content, count)
     if chosen is tensors.FORMAT:
@@ -92,7 +92,7 @@ def _sentences(chosen: Format, content: Content, count: int | None) -> Sentences
 
 
 def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
-    """Return the format of a content, and why; raise AttnvizError where it is in none, or not in the one named."""
+    """Return the format of `content`, and why; raise AttnvizError where it is unknown, or not the format `name`."""
     if name is not None:
         named = [one for one in FORMATS if name.lower() in (one.name, *one.aliases)]
         if not named:
@@ -116,7 +116,7 @@ def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
 
 
 def _resemblance(content: Content, formats: Sequence[Format]) -> str:
-    """Return what a content resembles and lacks; empty where it resembles nothing."""
+    """Return what `content` resembles and what it lacks; empty where it resembles no format."""
     return next((told for one in formats if (told := one.resembles(content))), "")
 
 
@@ -137,7 +137,7 @@ def _unknown(content: Content) -> str:
 
 
 def _side(given: ByLine | None, encoding: str | None) -> Side | None:
-    """Return the sentences of one side, of a file or as they were given."""
+    """Return the sentences of one side, read from a file or as given."""
     if given is None:
         return None
     if isinstance(given, (str, os.PathLike)):
@@ -150,7 +150,7 @@ def _side(given: ByLine | None, encoding: str | None) -> Side | None:
 
 
 def _fitted(side: Side | None, found: Sentences) -> Side | None:
-    """Return the sentences of one side; raise AttnvizError where they are not as many as the pairs of the file."""
+    """Return the sentences of one side; raise AttnvizError where their number differs from the file's pairs."""
     if side is None or found[0].line is not None:
         return side
     if len(side) > len(found) and all(not tokens for tokens in side[len(found) :]):

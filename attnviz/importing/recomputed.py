@@ -1,4 +1,4 @@
-"""Somebody's recurrent translator as it was read, recomputed in NumPy float64: its translations, token by token."""
+"""Run an imported recurrent translator in NumPy float64 and return its translations with all intermediate values."""
 
 from __future__ import annotations
 
@@ -17,38 +17,44 @@ from attnviz.trace import MOST_TOKENS, Attention, attention
 STARTS, STOPS, UNKNOWN = ("<sos>", "<s>", "<bos>", "<SOS>"), ("<eos>", "</s>", "<EOS>"), ("<unk>", "<UNK>")
 PADDING = ("<pad>", "<PAD>", "<blank>")
 FAMILIES = {"tutorial": "seq2seq tutorial", "joey": "Joey NMT"}
-"""What the families are called."""
+"""Display names of the model families."""
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """One translation, step by step, in float64. Tx counts what marks the ends of the source; n is the decoder's
-    size."""
+    """One translation with the values of every step, in float64.
+
+    Ty counts target tokens; Tx counts source tokens, with the start and end tokens that the family adds; n is the
+    decoder's size.
+    """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
-    """What was written, the mark of the end last where it was reached."""
+    """Target tokens; the last is the end token unless the length limit was reached."""
     target_ids: tuple[int, ...]
     annotations: Array
-    """h_j, (Tx, 2m)."""
+    """Annotations h_j, (Tx, 2m)."""
     energies: Array
-    """e_ij, (Ty, Tx)."""
+    """Energies e_ij, (Ty, Tx)."""
     alignment: Array
-    """alpha_ij, (Ty, Tx), rows sum to 1."""
+    """Attention alpha_ij, (Ty, Tx); rows sum to 1."""
     contexts: Array
-    """c_i, (Ty, 2m)."""
+    """Contexts c_i, (Ty, 2m)."""
     states: Array
-    """s_i of the last layer, (Ty, n)."""
+    """States s_i of the last layer, (Ty, n)."""
     readouts: Array
-    """What the tokens are scored with, (Ty, r)."""
+    """Vectors from which the logits are computed, (Ty, r)."""
     logits: Array
-    """(Ty, K)."""
+    """Logits over the K target tokens, (Ty, K)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """What was read of a translator: its weights by the names of `network.seq2seq`, its choices, as in a
-    `Seq2SeqConfig`, and its vocabularies, whose ids are its own."""
+    """An imported translator.
+
+    `settings` are the fields of a `Seq2SeqConfig`, `weights` have the names of `network.seq2seq`, and the vocabularies
+    keep the ids of the checkpoint.
+    """
 
     settings: Mapping[str, Any]
     weights: Mapping[str, Array]
@@ -57,7 +63,7 @@ class Checkpoint:
     name: str
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where the vocabularies have not as many tokens as are embedded."""
+        """Raise AttnvizError where a vocabulary and its embedding matrix differ in size."""
         rows = (self.settings["source_vocabulary_size"], self.settings["vocabulary_size"])
         for vocabulary, count in zip((self.source, self.target), rows, strict=True):
             if count != len(vocabulary.tokens):
@@ -72,17 +78,19 @@ class Checkpoint:
 
     @property
     def family(self) -> str:
-        """Whose network it is, for people."""
+        """Display name of the model family."""
         return FAMILIES[self.settings["family"]]
 
     @property
     def opened(self) -> bool:
-        """Whether a source sentence begins with a mark."""
+        """Whether a source sentence begins with a start token."""
         return bool(self.settings["family"] == "tutorial")
 
     def attention(self, text: str, target: str | None = None) -> Attention:
-        """Return where each token that the model writes for `text`, tokens with blanks between them, looked in it, with
-        energies and states; with a `target` the decoder is led through its tokens. Raise AttnvizError as `course`."""
+        """Return the attention, energies and states for `text`, which has its tokens separated by blanks.
+
+        With a `target` the decoder is forced through its tokens. Raise AttnvizError as `course`.
+        """
         found = self.course(text.split(), None if target is None else target.split())
         return attention(
             found.source,
@@ -94,8 +102,11 @@ class Checkpoint:
         )
 
     def course(self, source: Sequence[str], target: Sequence[str] | None = None) -> Course:
-        """Return a translation with all its numbers: greedy, as the model's own program writes it, or led through a
-        `target`; raise AttnvizError where there are no tokens, or too many."""
+        """Return a translation with all its values, by greedy search or forced through `target`.
+
+        Greedy search follows the rules of the model's own program. Raise AttnvizError where there are no tokens, or too
+        many.
+        """
         if not source or (target is not None and not target) or max(len(source), len(target or ())) > MOST_TOKENS - 2:
             raise AttnvizError(gettext("There must be tokens, and at most {most} on a side.", most=MOST_TOKENS - 2))
         stop = self.target.special(*STOPS)
@@ -124,7 +135,7 @@ class Checkpoint:
         )
 
     def _chosen(self, logits: Array, step: int) -> int:
-        """Return the token that greedy search writes at 0-based `step`: Joey NMT forbids some."""
+        """Return the token that greedy search chooses at 0-based `step`; as in Joey NMT, some tokens are excluded."""
         if not self.opened:
             forbidden = [self.target.special(*STARTS), self.target.special(*PADDING)]
             logits = logits.copy()
@@ -138,14 +149,16 @@ def _ids(vocabulary: Vocabulary, tokens: Sequence[str]) -> list[int]:
 
 
 def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str, Array]:
-    """Return `tensors` by the names of `network.seq2seq`, given by their own; the two sides' recurrent weights have
-    one name."""
+    """Return `tensors` under the names of `network.seq2seq`; `names` maps original names to these.
+
+    The recurrent weights of encoder and decoder keep their names.
+    """
     found = {ours: tensors[own] for own, ours in names.items() if own in tensors}
     return found | {name: tensors[name] for name in tensors if name.startswith(("encoder.rnn.", "decoder.rnn."))}
 
 
 def other_structure(reason: str) -> AttnvizError:
-    """Return what is said of a checkpoint that is of no family known here."""
+    """Return the error for a checkpoint of an unsupported structure."""
     return AttnvizError(
         gettext(
             "This checkpoint is of another structure: {reason}. Understood are the recurrent translators of the "

@@ -1,4 +1,4 @@
-"""The sentence pairs of a file as records, each made when it is asked for."""
+"""Provide the sentence pairs of a file as a sequence of `Attention` records, each made on access."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from attnviz.trace import Attention
 from attnviz.trace.given import Tokens, split_tokens
 
 Side = Sequence[Tokens]
-"""The tokens of one side of every pair."""
+"""Tokens of one side, one entry for each pair."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionRecords(Sequence[Attention]):
-    """The attention in a file, a record for each sentence pair.
+    """The attention in a file, one record for each sentence pair.
 
-    `len(records)` is the number of pairs; `records[0]` is the first. A record is made when it is asked for: that raises
+    `len(records)` is the number of pairs; `records[0]` is the first. A record is made on access, which raises
     AttnvizError, naming the pair, where tokens are missing or do not fit.
     """
 
     format: str
-    """The name of the format, as `read_attention` takes it."""
+    """Name of the format, as `read_attention` takes it."""
     title: str
-    """The program or format, for people."""
+    """Program or format, for display."""
     reason: str
-    """Why the file is taken to be in this format."""
+    """Why the file was detected as this format."""
     found: Sentences = field(repr=False)
-    """What the file has of each pair."""
+    """Sentence pairs as read from the file."""
     source: Side | None = None
-    """The source tokens of every pair, where they were given besides the file."""
+    """Source tokens of every pair, where given besides the file."""
     target: Side | None = None
     options: Options = AS_IT_IS
 
@@ -55,7 +55,7 @@ class AttentionRecords(Sequence[Attention]):
     def __getitem__(self, index: slice) -> list[Attention]: ...
 
     def __getitem__(self, index: int | slice) -> Attention | list[Attention]:
-        """Return the record of the pair at an index from 0."""
+        """Return the record of the pair at 0-based `index`."""
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         return self._record(range(len(self))[index])
@@ -65,7 +65,7 @@ class AttentionRecords(Sequence[Attention]):
         return (self._record(index) for index in range(len(self)))
 
     def sentence(self, number: int) -> Found:
-        """Return what the file has of a pair by its number, from 1; raise AttnvizError where there is none."""
+        """Return the pair with `number`, from 1, as read from the file; raise AttnvizError where there is none."""
         if not 1 <= number <= len(self):
             raise AttnvizError(
                 gettext("There is no sentence {number}: the file has {count}.", number=number, count=len(self))
@@ -81,7 +81,7 @@ class AttentionRecords(Sequence[Attention]):
         normalise: bool | None = None,
         unescape: bool | None = None,
     ) -> Attention:
-        """Return the record of the pair at an index from 0, with tokens that are given instead of all others."""
+        """Return the record of the pair at 0-based `index`; `source` and `target` replace all other tokens."""
         found, typed = self._found(index), bool(source or target)
         source = source or self._given(self.source, index, found)
         target = target or self._given(self.target, index, found)
@@ -96,7 +96,7 @@ class AttentionRecords(Sequence[Attention]):
         return found.attention(source, target, counting, options)
 
     def _record(self, index: int) -> Attention:
-        """Return the record at an index; raise AttnvizError that names the pair."""
+        """Return the record at `index`; raise AttnvizError that names the pair."""
         try:
             return self.attention(index)
         except AttnvizError as error:
@@ -105,7 +105,7 @@ class AttentionRecords(Sequence[Attention]):
             raise AttnvizError(gettext("Pair {number}: {error}", number=index + 1, error=str(error))) from error
 
     def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
-        """Return the source and the target tokens of the pair at an index from 0, as far as they are known."""
+        """Return the source and target tokens of the pair at 0-based `index`, None where unknown."""
         found = self._found(index)
         sides = (
             self._given(side, index, found) or found.fields.get(name)
@@ -116,13 +116,13 @@ class AttentionRecords(Sequence[Attention]):
 
     @cached_property
     def counting(self) -> Counting:
-        """How the links of the file count, told by all of them with the tokens that are known of each pair."""
+        """How the links of the file count, inferred from all links and the known tokens of each pair."""
         return self._counting_with()
 
     def _counting_with(
         self, typed: int | None = None, source: Tokens | None = None, target: Tokens | None = None
     ) -> Counting:
-        """Return how the links count where the tokens of one pair, at index `typed`, are these."""
+        """Return how the links count if the pair at index `typed` has these tokens."""
         return counting_of(self._counted(typed, source, target), self.found.ends, self.found.base)
 
     def _counted(self, typed: int | None, source: Tokens | None, target: Tokens | None) -> Iterator[Counted]:
@@ -137,7 +137,7 @@ class AttentionRecords(Sequence[Attention]):
         return found
 
     def _given(self, side: Side | None, index: int, found: Found) -> Tokens | None:
-        """Return the given tokens of one side of a pair; None where none are given."""
+        """Return the given tokens of one side of a pair; None where none were given."""
         if side is None:
             return None
         line = index if found.line is None else found.line
@@ -153,7 +153,7 @@ class AttentionRecords(Sequence[Attention]):
 
 
 def format_sentence(records: AttentionRecords) -> str:
-    """Return which format the records are read in, why, and how many there are."""
+    """Return a sentence that names the format of the records, the reason, and the number of pairs."""
     return gettext(
         "Format {format}, {title}. {reason} Sentence pairs: {count}.",
         format=records.format,

@@ -1,7 +1,7 @@
-"""The recurrent translator of the widespread tutorial, read from the tensors of its checkpoint.
+"""Convert checkpoints of the widespread PyTorch seq2seq tutorial.
 
-It is that of "Neural Machine Translation by Jointly Learning to Align and Translate" in bentrevett/pytorch-seq2seq and
-its many copies:
+The model is that of "Neural Machine Translation by Jointly Learning to Align and Translate" in
+bentrevett/pytorch-seq2seq and its many copies:
 
     h_j = [forward GRU ; backward GRU] over <sos> x_1 … x_n <eos>
     s_0 = tanh(W_0 [forward h_last ; backward h_first] + b_0)
@@ -9,8 +9,8 @@ its many copies:
     s_i = GRU([E y_{i-1} ; c_i], s_{i-1})
     logits = F [s_i ; c_i ; E y_{i-1}] + b_F
 
-As in RNNsearch the query is s_{i-1}; other than there the readout is linear, and of s_i, so that a logit is a sum of
-parts with nothing to be fixed first.
+As in RNNsearch the query is s_{i-1}. Unlike RNNsearch, the readout is linear and uses s_i, so a logit is exactly a
+sum of parts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _EITHER = {
     "readout.weight": ("decoder.fc_out.weight", "decoder.out.weight"),
     "readout.bias": ("decoder.fc_out.bias", "decoder.out.bias"),
 }
-"""What versions of the tutorial call alike things."""
+"""Alternative names of the same tensor in versions of the tutorial."""
 _NAMES = {
     "encoder.embedding.weight": "encoder.embedding.weight",
     "decoder.embedding.weight": "decoder.embedding.weight",
@@ -54,12 +54,14 @@ _NAMES = {
     "readout.weight": "decoder.output.weight",
     "readout.bias": "decoder.output.bias",
 }
-"""What they are called here."""
+"""Names of the tensors here."""
 
 
 def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> Checkpoint:
-    """Return the translator whose tensors these are, by their names; raise AttnvizError, saying what was found and what
-    is understood, where they are of another structure."""
+    """Return the translator with these tensors, given by name.
+
+    Raise AttnvizError, naming what was found and what is supported, where the structure differs.
+    """
     found = _understood(tensors)
     weights, state = renamed(found, _NAMES), found["decoder.rnn.weight_hh_l0"].shape[1]
     query, key = np.split(found["energy.weight"], [state], axis=1)
@@ -88,7 +90,7 @@ def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voc
 
 
 def _understood(tensors: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the tensors by the names used here; raise AttnvizError where they are of another structure."""
+    """Return the tensors under the names used here; raise AttnvizError where the structure differs."""
     found = {name: tensors[name] for name in _OWN if name in tensors}
     for name, several in _EITHER.items():
         if present := [tensors[other] for other in several if other in tensors]:
@@ -111,7 +113,7 @@ def _understood(tensors: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _wrong_shape(found: Mapping[str, Array]) -> str:
-    """Return the name of a tensor whose shape does not fit the others'; nothing where all do."""
+    """Return the name of a tensor whose shape does not fit the others; empty where all fit."""
     if flat := [name for name in found if "weight" in name and found[name].ndim != 2]:
         return flat[0]
     embedded, hidden = found["encoder.embedding.weight"].shape[1], found["encoder.rnn.weight_hh_l0"].shape[1]

@@ -1,4 +1,4 @@
-"""The escapes of Moses' tokenizer, undone: `&apos;s` is `'s`, and `well @-@ known` one word."""
+"""Undo the escapes of Moses' tokenizer: `&apos;s` becomes `'s`, and `well @-@ known` one word."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _ESCAPES = {
 }
 _ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
 _HYPHEN = re.compile("@(\\S)@")
-"""A hyphen or slash that the tokenizer split, with the option -a."""
+"""A hyphen or slash split off by the tokenizer's option -a."""
 
 
 def is_escaped(tokens: Iterable[str]) -> bool:
-    """Return whether tokens have escapes of Moses' tokenizer."""
+    """Return whether any token has escapes of Moses' tokenizer."""
     return any(_ESCAPE.search(token) or _HYPHEN.fullmatch(token) for token in tokens)
 
 
 def unescaped(tokens: Sequence[str]) -> list[str]:
-    """Return tokens without escapes; what `@-@` split is joined by joiners, as in `￭-￭`."""
+    """Return `tokens` without escapes; `@-@` becomes a hyphen with joiner marks, as in `￭-￭`."""
     found = [_ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], token) for token in tokens]
     return [_HYPHEN.sub(rf"{JOINER}\1{JOINER}", token) if _HYPHEN.fullmatch(token) else token for token in found]

@@ -1,4 +1,4 @@
-"""A checkpoint that was read, written as a model folder of this program, which all of it loads by name."""
+"""Write an imported checkpoint as a model folder that every command and the page can load."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from attnviz.languages import gettext
 from attnviz.text import SPECIAL_PIECES
 
 _SPECIAL = (PADDING, UNKNOWN, STARTS, STOPS)
-"""What others call PAD, UNK, BOS and EOS, in the order of their ids here."""
+"""Names of PAD, UNK, BOS and EOS in other programs, in the order of their ids here."""
 
 
 def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool = False) -> None:
-    """Write `checkpoint` to `folder`, made where it does not exist, with its weights in float32 or, if `half`, in
-    float16; the rows of its tokens are put in the order of this program, where the four special ones come first.
+    """Write `checkpoint` to `folder`, with weights in float32 or, if `half`, float16; create the folder where needed.
 
-    A kill at any moment leaves each file as it was or as it is to be, and the config, without which a folder is no
-    model, is written last. Raise AttnvizError where its choices or its vocabularies are not understood, where a weight
-    is too large for float16, and where a file cannot be written.
+    Rows of embeddings and output layer are reordered so that the four special tokens come first. Each file is replaced
+    atomically, and the config, without which a folder is no model, is written last. Raise AttnvizError where the
+    settings or vocabularies are unsupported, a weight is too large for float16, or a file cannot be written.
     """
     import torch
 
@@ -57,18 +56,18 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
 
 
 def _order(vocabulary: Vocabulary) -> list[int]:
-    """Return the ids of a vocabulary as they are to be ordered: PAD, UNK, BOS and EOS, then the others as they were."""
+    """Return the vocabulary's ids in the new order: PAD, UNK, BOS and EOS, then the others unchanged."""
     first = [vocabulary.special(*names) for names in _SPECIAL]
     return [*first, *(index for index in range(len(vocabulary.tokens)) if index not in first)]
 
 
 def _named(vocabulary: Vocabulary, order: Sequence[int]) -> list[str]:
-    """Return the tokens in this order, the special ones by the names they have here."""
+    """Return the tokens in `order`, the special ones under the names used here."""
     return [*SPECIAL_PIECES, *(vocabulary.tokens[index] for index in order[len(SPECIAL_PIECES) :])]
 
 
 def _ordered(weights: Mapping[str, Array], orders: Mapping[str, Sequence[int]]) -> dict[str, Array]:
-    """Return the weights with the rows of every token in the order of its side."""
+    """Return the weights with one row per token reordered by `orders`, which is keyed by "encoder" and "decoder"."""
     rows = {
         "encoder.embedding.weight": "encoder",
         "decoder.embedding.weight": "decoder",

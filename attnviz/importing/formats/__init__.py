@@ -1,4 +1,4 @@
-"""The formats of attention files, one module each."""
+"""List the supported formats of attention files, one module each."""
 
 from attnviz.importing.format import Format
 from attnviz.importing.formats import (
@@ -45,4 +45,4 @@ FORMATS: tuple[Format, ...] = (
     pharaoh.FORMAT,
     csv_table.FORMAT,
 )
-"""In the order in which they are tried: strict ones first."""
+"""Formats in the order in which detection tries them: strict ones first."""

@@ -1,5 +1,8 @@
-"""Blocks of a header and a matrix: `id ||| target ||| score ||| source ||| Tx Ty` and a row of weights a line, as
-Nematus and amun write them; Sockeye writes `||| Tx ||| Ty` and, transposed, a row for each source token."""
+"""Read Nematus, amun and Sockeye output: a header line before each matrix, one matrix row a line.
+
+Nematus and amun write the header `id ||| target ||| score ||| source ||| Tx Ty`. Sockeye writes `||| Tx ||| Ty` and
+the transposed matrix, one row for each source token.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,17 @@ _SIZES = re.compile(r"([0-9]{1,6})\s+([0-9]{1,6})")
 
 class _Block(NamedTuple):
     number: int
-    """Of the header, from 1."""
+    """Line number of the header, from 1."""
     identity: str
     source: str
     target: str
     rows: list[str]
     sizes: tuple[int, int]
-    """Source and target positions, as the header has them."""
+    """Numbers of source and target positions, as in the header."""
 
 
 def _header(line: str, sockeye: bool) -> list[str] | None:
-    """Return the fields of a header; None where a line is none."""
+    """Return the fields of a header line; None where the line is no header."""
     fields = fields_of(line)
     if len(fields) != (6 if sockeye else 5) or not fields[0] or not fields[1] or not fields[3]:
         return None
@@ -59,7 +62,7 @@ def _detect_sockeye(content: Content) -> str | None:
 
 
 def _blocks(content: Content, sockeye: bool) -> list[_Block]:
-    """Return the blocks of a file; raise AttnvizError for a line that is neither header nor row."""
+    """Return the first block of each id; raise AttnvizError for a line that is neither header nor row."""
     blocks = list[_Block]()
     for number, line in content.filled:
         if BAR in line:
@@ -127,7 +130,7 @@ def _near(shape: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
 
 
 def resembles(content: Content) -> str | None:
-    """Return that headers are there, but no matrices."""
+    """Return the message for headers without matrices; None for other content."""
     if not content.filled or _header(content.filled[0][1], sockeye=False) is None:
         return None
     return gettext(

@@ -1,5 +1,7 @@
-"""Tables with commas, tabs or semicolons: source tokens above, target tokens at the left, weights between them; or
-weights alone. The tables that this program exports have numbered names, and may have margins, which are left out."""
+"""Read tables with commas, tabs or semicolons: source tokens in the first row, target tokens in the first column.
+
+A table may also hold weights alone. The tables exported by this program have numbered names; their margins are dropped.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 _OWN_CORNER = re.compile(r"\w+ \\ \w+")
-"""`target \\ source`, in any language."""
+"""Corner cell of an exported table: `target \\ source`, in any language."""
 
 
 class _Table(NamedTuple):
@@ -29,7 +31,7 @@ class _Table(NamedTuple):
 
 
 def detect(content: Content) -> str | None:
-    """Return why the text is one or more tables."""
+    """Return why the text is one or more tables; None otherwise."""
     found = _tables(content)
     if not found:
         return None
@@ -39,12 +41,12 @@ def detect(content: Content) -> str | None:
 
 
 def read(content: Content) -> Sentences:
-    """Return the pair of each table."""
+    """Return one sentence pair for each table."""
     return Sentences(_tables(content) or [], _read)
 
 
 def _tables(content: Content) -> list[_Table] | None:
-    """Return the tables of a text, which blank lines part; None where one is none."""
+    """Return the tables of a text, separated by blank lines; None where a block is no table."""
     text = content.text
     if not text.strip() or len(content.lines[0]) > 200 * MOST_TOKENS:
         return None
@@ -57,7 +59,7 @@ def _tables(content: Content) -> list[_Table] | None:
 
 
 def _blocks(text: str, delimiter: str, quoted: bool) -> list[list[list[str]]] | None:
-    """Return the rows of each table, cells without outer blanks; None where the text cannot be cut so."""
+    """Return the rows of each table, with stripped cells; None where the text is no valid CSV with this delimiter."""
     try:
         rows = list(
             csv.reader(
@@ -82,7 +84,7 @@ def _blocks(text: str, delimiter: str, quoted: bool) -> list[list[list[str]]] | 
 
 
 def _table(rows: Sequence[Sequence[str]], delimiter: str) -> _Table | None:
-    """Return a table; None where rows are of several lengths or hold no numbers."""
+    """Return a table; None where rows differ in length or cells are no numbers."""
     if len(rows) > MOST_TOKENS + 5 or max(map(len, rows)) > MOST_TOKENS + 5:
         return None
 
@@ -113,7 +115,7 @@ def _table(rows: Sequence[Sequence[str]], delimiter: str) -> _Table | None:
 
 
 def _numbered(names: Sequence[str]) -> list[str] | None:
-    """Return names without the numbers from 1 that stand before them; None where they have none such."""
+    """Return names without their leading numbers 1, 2, …; None where they are not numbered so."""
     parts = [name.partition(" ") for name in names]
     if [part[0] for part in parts] != [str(number) for number, _ in enumerate(names, 1)]:
         return None
@@ -123,7 +125,7 @@ def _numbered(names: Sequence[str]) -> list[str] | None:
 def _without_margins(
     source: list[str], target: list[str], body: list[list[str]], remarks: list[str]
 ) -> tuple[list[str], list[str], list[list[str]]]:
-    """Return the table without a last column of entropies and a last row of sums, which have no numbers before them."""
+    """Return the table without a last column of entropies and a last row of sums, whose names have no number."""
     columns = sum(name.partition(" ")[0].isdecimal() for name in source)
     rows = sum(name.partition(" ")[0].isdecimal() for name in target)
     if columns == len(source) and rows == len(target):
@@ -140,7 +142,7 @@ def _read(table: _Table) -> Found:
 
 
 def resembles(content: Content) -> str | None:
-    """Return which line does not fit the table."""
+    """Return the message for a table that does not hold weights; None for other content."""
     for delimiter in (",", "\t", ";"):
         blocks = _blocks(content.text, delimiter, quoted=True)
         if not blocks or len(blocks[0]) < 2 or len(blocks[0][0]) < 3:

@@ -1,5 +1,7 @@
-"""CTranslate2's results with `return_attention=True`, as JSON: `hypotheses`, `scores` and `attention` of each
-sentence, in which the first hypothesis is the best."""
+"""Read CTranslate2 results with `return_attention=True`, as JSON.
+
+Each sentence has `hypotheses`, `scores` and `attention`; the first hypothesis is the best.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from attnviz.languages import gettext
 
 
 def detect(content: Content) -> str | None:
-    """Return why every object has hypotheses and their attention."""
+    """Return why the content is CTranslate2 results: every object has hypotheses and attention; None otherwise."""
     found = objects(content)
     if not found or not all(isinstance(one.get("hypotheses"), list) and one.get("attention") for one in found):
         return None
@@ -24,7 +26,7 @@ def detect(content: Content) -> str | None:
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each result, of its first hypothesis."""
+    """Return one sentence pair for each result, with its first hypothesis."""
     found = objects(content) or []
     several = any(len(one["hypotheses"]) > 1 for one in found)
     return Sentences(found, _read, remarks=("best-only",) if several else ())
@@ -44,7 +46,7 @@ def _read(result: Mapping[str, Any]) -> Found:
 
 
 def resembles(content: Content) -> str | None:
-    """Return that results lack their attention."""
+    """Return the message for results without attention; None for other content."""
     found = objects(content)
     if not found or not any("hypotheses" in one for one in found):
         return None

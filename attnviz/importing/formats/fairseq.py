@@ -1,8 +1,7 @@
-"""Logs of `fairseq-generate` and `fairseq-interactive --print-alignment`: S-, T-, H- and A- lines, in the order of
-the batches.
+"""Read logs of `fairseq-generate` and `fairseq-interactive` with `--print-alignment`.
 
-A- lines are hard (`0-0 1-2`), soft (a group of weights for each target token) or, up to version 0.9, a source token for
-each target token.
+A log has S-, T-, H- and A- lines in the order of the batches. A- lines are hard (`0-0 1-2`), soft (a group of weights
+for each target token) or, up to version 0.9, one source index for each target token.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ _LINE = re.compile(r"([STHA])-([0-9]{1,9})\t(.*)")
 class _Pair(NamedTuple):
     identity: int
     number: int
-    """Of the A- line, from 1."""
+    """Line number of the A- line, from 1."""
     source: str | None
     target: str | None
     alignment: str
 
 
 def detect(content: Content) -> str | None:
-    """Return why there are A- lines."""
+    """Return why the content is a fairseq log: it has A- lines; None otherwise."""
     found = [_LINE.fullmatch(line) for line in content.lines]
     if not any(line and line[1] == "A" for line in found):
         return None
@@ -38,7 +37,7 @@ def detect(content: Content) -> str | None:
 
 
 def read(content: Content) -> Sentences:
-    """Return the pairs in the order of their numbers, of several hypotheses the first."""
+    """Return the pairs in the order of their ids, with the first of several hypotheses."""
     said: dict[str, dict[int, str]] = {"S": {}, "H": {}}
     found, several = dict[int, _Pair](), False
     order = list[int]()
@@ -81,7 +80,7 @@ def _read(pair: _Pair) -> Found:
 
 
 def resembles(content: Content) -> str | None:
-    """Return that a log lacks its A- lines."""
+    """Return the message for a log without A- lines; None for other content."""
     if not any((found := _LINE.fullmatch(line)) and found[1] == "H" for line in content.lines):
         return None
     return gettext(

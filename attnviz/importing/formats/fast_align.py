@@ -1,5 +1,4 @@
-"""A source, a target and links with bars between them, and a score after them: what fast_align's forced alignment and
-cdec write."""
+"""Read lines of `source ||| target ||| links`, from fast_align's forced alignment and cdec; a score may follow."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from attnviz.languages import gettext
 
 
 def detect(content: Content) -> str | None:
-    """Return why every line is a source, a target and links with bars between them."""
+    """Return why every line is a source, a target and links; None otherwise."""
     lines = [fields_of(line) for _, line in content.filled]
     if not lines or not all(_fits(fields) for fields in lines) or not any(are_links(fields[2]) for fields in lines):
         return None
@@ -29,12 +28,12 @@ def _fits(fields: list[str]) -> bool:
         return False
     if not fields[0].isdecimal() or len(fields) == 4:
         return True
-    # An n-best list has the number of the sentence first; that is a source of one token, too.
+    # An n-best list begins with the sentence number, which could also be a source of one token with index 0.
     return {link.split("-")[0] for link in fields[2].split()} == {"0"}
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each line."""
+    """Return one sentence pair for each line."""
     return Sentences(list(enumerate(content.lines, 1)), _line)
 
 

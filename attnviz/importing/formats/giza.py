@@ -1,4 +1,4 @@
-"""GIZA++ and MGIZA: `A3.final` files, three lines for each pair, in any order."""
+"""Read `A3.final` files of GIZA++ and MGIZA: three lines for each sentence pair, in any order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD = re.compile(r"(\S+) \(\{((?: ?[0-9]+)*) ?\}\)\s*")
 
 class _Block(NamedTuple):
     number: int
-    """Of the header, from 1."""
+    """Line number of the header, from 1."""
     pair: int
     lengths: tuple[int, int]
     target: str
@@ -26,7 +26,7 @@ class _Block(NamedTuple):
 
 
 def detect(content: Content) -> str | None:
-    """Return why the file begins with the header of a pair."""
+    """Return why the file begins with the header of a sentence pair; None otherwise."""
     if not content.filled or not _HEADER.fullmatch(content.filled[0][1].strip()):
         return None
     return gettext("It begins with “# Sentence pair”, as GIZA++ does.")

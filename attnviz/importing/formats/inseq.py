@@ -1,5 +1,7 @@
-"""What Inseq's `FeatureAttributionOutput.save` writes: tokens and source attributions (Tx, Ty, …) of each sequence, as
-json-tricks stores arrays."""
+"""Read files of Inseq's `FeatureAttributionOutput.save`: tokens and source attributions (Tx, Ty, …) of each sequence.
+
+Arrays are stored by json-tricks.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 _LARGEST = 64 << 20
-"""Bytes of an array."""
+"""Largest size of an array, in bytes."""
 _KINDS = ("float16", "float32", "float64", "int32", "int64")
 
 
 def _attributes(value: Any) -> Mapping[str, Any]:
-    """Return the attributes of an instance that json-tricks stored, or an object as it is."""
+    """Return the attributes of an instance stored by json-tricks; a plain object is returned unchanged."""
     if not isinstance(value, Mapping):
         return {}
     inner = value.get("attributes")
@@ -43,14 +45,14 @@ def _sequences(content: Content) -> list[Any] | None:
 
 
 def detect(content: Content) -> str | None:
-    """Return why there are sequence attributions."""
+    """Return why the content is from Inseq: it has sequence attributions; None otherwise."""
     if _sequences(content) is None:
         return None
     return gettext("It has sequence_attributions, as Inseq saves them.")
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each sequence."""
+    """Return one sentence pair for each sequence."""
     return Sentences(_sequences(content) or [], _read)
 
 
@@ -67,7 +69,7 @@ def _read(sequence: Any) -> Found:
     array = _array(fields["source_attributions"])
     if array.ndim < 2:
         raise AttnvizError(gettext("The attributions must have source tokens, target tokens and perhaps more."))
-    # (Tx, Ty, …) becomes (…, Ty, Tx): what follows is layers and heads, or the units of an embedding.
+    # (Tx, Ty, …) becomes (…, Ty, Tx); the other axes are layers and heads, or units of an embedding.
     array = array.transpose(*range(2, array.ndim), 1, 0)
     begin = fields.get("attr_pos_start") or 0
     if isinstance(begin, int) and len(target) - begin == array.shape[-2]:
@@ -82,7 +84,7 @@ def _tokens(value: Any) -> list[str]:
 
 
 def _array(value: Any) -> NDArray[np.float64]:
-    """Return an array of numbers that json-tricks stored as lists or as packed bytes."""
+    """Return an array that json-tricks stored as lists or as base64 bytes; raise AttnvizError where it is damaged."""
     try:
         if not isinstance(value, Mapping):
             return np.asarray(value, dtype=np.float64)

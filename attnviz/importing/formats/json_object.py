@@ -1,5 +1,8 @@
-"""JSON objects of tokens and a matrix, or links, under the names that programs use; the open format of this program,
-its saved traces, what `attnviz translate --json` prints, and gold links as `attnviz evaluate` reads them."""
+"""Read JSON objects with tokens and a matrix or links, under the key names of many programs.
+
+Also read here: the open format of this program, its saved traces, the output of `attnviz translate --json`, and gold
+links as `attnviz evaluate` reads them.
+"""
 
 from __future__ import annotations
 
@@ -108,14 +111,14 @@ MATRICES = (
     "scores",
 )
 LINKS = ("links", "word_alignment", "word_alignments", "alignment_points", "edges", "alignment", "alignments")
-"""The names that tokens, matrices and links have, those tried first that say more."""
+"""Keys of tokens, matrices and links, in order of preference: the most specific come first."""
 _ENDS = (("source", "src", "s"), ("target", "tgt", "trg", "t"))
-"""What the ends of a link may be called in an object."""
+"""Keys of a link's source and target in an object."""
 GOLD_LINKS = {"S": "sure", "P": "possible"}
 
 
 def named(fields: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any] | None:
-    """Return the first of several names that an object has, in any case, and its value; None where it has none."""
+    """Return the first key among `names` that `fields` has, ignoring case, and its value; None where it has none."""
     lowered = {str(name).lower(): name for name in reversed(list(fields))}
     for name in names:
         if name in lowered and fields[lowered[name]] is not None:
@@ -124,7 +127,7 @@ def named(fields: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any] | 
 
 
 def detect(content: Content) -> str | None:
-    """Return why the text is objects with a matrix or links, or saved records of this program."""
+    """Return why the text is objects with a matrix or links, or files saved by this program; None otherwise."""
     found = objects(content)
     if not found:
         return None
@@ -137,7 +140,7 @@ def detect(content: Content) -> str | None:
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each object."""
+    """Return one sentence pair for each object."""
     found = objects(content) or []
     items = [(number, one) for number, one in enumerate(found, 1)]
     if all("S" in one and "P" in one and _matrix(one) is None for one in found):
@@ -178,7 +181,7 @@ def _object(item: tuple[int, Mapping[str, Any]]) -> Found:
 
 
 def _matrix(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """Return the name and value of what may be a matrix: a list of lists."""
+    """Return the key and value of the first entry that may be a matrix, a list of lists; None where there is none."""
     for name in MATRICES:
         given = named(fields, (name,))
         if given and isinstance(given[1], list) and given[1] and isinstance(given[1][0], list):
@@ -187,7 +190,7 @@ def _matrix(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
 
 
 def _link_value(fields: Mapping[str, Any]) -> Any:
-    """Return the links of an object, as text or as pairs; None where it has none."""
+    """Return the links of an object, as a string or as pairs; None where it has none."""
     if "S" in fields and isinstance(fields["S"], list):
         return fields["S"]
     for name in LINKS:
@@ -203,7 +206,7 @@ def _link_value(fields: Mapping[str, Any]) -> Any:
 
 
 def _are_pairs(value: Any) -> bool:
-    """Return whether a list is of pairs of whole numbers from 0: links, or a matrix of two columns."""
+    """Return whether `value` is a list of pairs of integers from 0: links, or a matrix of two columns."""
     return isinstance(value, list) and all(
         isinstance(one, list) and len(one) == 2 and all(type(place) is int and place >= 0 for place in one)
         for one in value
@@ -211,8 +214,10 @@ def _are_pairs(value: Any) -> bool:
 
 
 def _is_matrix_of(rows: list[list[int]], fields: Mapping[str, Any]) -> bool:
-    """Return whether pairs of numbers may be the rows of a matrix of these tokens: two source positions, and rows that
-    add up to 1."""
+    """Return whether pairs of integers may be the rows of a matrix of these tokens.
+
+    That needs at most two source tokens, one row for each target token or one more, and rows that sum to 1.
+    """
     source, target = (
         side if isinstance(side := fields.get(name), (str, list)) else None for name in ("source", "target")
     )
@@ -230,7 +235,7 @@ def _links(value: Any) -> Links:
 
 
 def _pairs(value: Any) -> list[Link]:
-    """Return links given as a list of pairs; raise AttnvizError where they are none, or too many."""
+    """Return the links in a list of pairs; raise AttnvizError where they are invalid or too many."""
     if not isinstance(value, list) or len(value) > MOST_LINKS:
         raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
     found = list[Link]()
@@ -252,7 +257,7 @@ def _gold(item: tuple[int, Mapping[str, Any]]) -> Found:
 
 
 def _tokens(value: Any) -> Any:
-    """Return tokens as a text or a list of texts; objects with a token or text give that."""
+    """Return tokens as given, or the `token` or `text` of each where they are objects."""
     if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
         return [str(one.get("token", one.get("text", ""))) for one in value]
     return value
@@ -276,7 +281,7 @@ def _trace(fields: Mapping[str, Any]) -> Found:
 
 
 def resembles(content: Content) -> str | None:
-    """Return what an object lacks, or what is wrong with the text."""
+    """Return the message for JSON that is damaged or lacks attention; None for other content."""
     if (error := json_error(content)) is not None:
         if (content.text.lstrip()[:1] == "[" and content.text.lstrip()[1:2].isalpha()) or not content.text.strip():
             return None

@@ -1,4 +1,4 @@
-"""JSON: one object, a list of them, one a line, or one after another; shared by the formats that are written so."""
+"""Parse JSON text for several formats: one object, a list of objects, JSON lines, or concatenated values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _FAILURES = (ValueError, RecursionError)
 
 
 def json_values(content: Content) -> list[Any] | None:
-    """Return the values in a text of JSON; None for another text.
+    """Return the values in JSON text; None for other text.
 
-    A list of objects is its objects. Values may follow one another with or without line breaks between them.
+    A single list of objects is returned as its objects. Values may follow one another with or without line breaks.
     """
     text = content.text.strip()
     if text[:1] not in ("{", "["):
@@ -25,7 +25,7 @@ def json_values(content: Content) -> list[Any] | None:
 
 @lru_cache(maxsize=1)
 def _values(text: str) -> list[Any] | None:
-    # Each detector asks for the values of the same file.
+    # Cached because every JSON detector parses the same file.
     decoder, values, place = json.JSONDecoder(), list[Any](), 0
     try:
         while place < len(text):
@@ -41,7 +41,7 @@ def _values(text: str) -> list[Any] | None:
 
 
 def json_error(content: Content) -> str | None:
-    """Return what is wrong with a text that begins as JSON does; None for another text or sound JSON."""
+    """Return the error message for text that begins like JSON but is invalid; None for other text or valid JSON."""
     text = content.text.strip()
     if text[:1] not in ("{", "["):
         return None
@@ -53,7 +53,7 @@ def json_error(content: Content) -> str | None:
 
 
 def objects(content: Content) -> list[Mapping[str, Any]] | None:
-    """Return the objects in a text of JSON; None where it holds others, or none."""
+    """Return the objects in JSON text; None where a value is no object, or there is none."""
     values = json_values(content)
     if not values or not all(isinstance(value, Mapping) for value in values):
         return None

@@ -1,5 +1,8 @@
-"""Alignments after a bar: `marian-decoder` and `marian-scorer --alignment`, amun, and `-report_align` of OpenNMT-py and
-eole. n-best lists have the number of the sentence first; scores may come after."""
+"""Read alignments after `|||`, as Marian, amun, OpenNMT-py and eole write them.
+
+The options are `--alignment` of marian-decoder and marian-scorer, and `-report_align` of OpenNMT-py and eole. Lines
+of n-best lists begin with the sentence number; scores may follow.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +26,22 @@ from attnviz.importing.link_text import are_links, read_links
 from attnviz.languages import gettext
 
 _SCORE = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?(?:inf|nan)")
-"""What `marian-scorer` prints first: `std::to_string` of a number, which has six decimals."""
+"""First field of `marian-scorer` output: a number by `std::to_string`, with six decimals."""
 _FEATURES = re.compile(r"(?:^|\s)[A-Za-z_][\w.]*= ")
 
 
 class _Line(NamedTuple):
     number: int
-    """In the file, from 1."""
+    """Line number in the file, from 1."""
     target: str | None
-    """None where the line has a score instead."""
+    """Translation; None where the line has a score instead."""
     alignment: str
     pair: int | None
-    """The number of the sentence in an n-best list, from 0."""
+    """Sentence number in an n-best list, from 0; None for other files."""
 
 
 def detect(content: Content) -> str | None:
-    """Return why every line has an alignment after a bar, after a translation or a score."""
+    """Return why every line has an alignment after a translation or a score; None otherwise."""
     lines = [_parsed(number, line) for number, line in content.filled]
     if not lines or None in lines:
         return None
@@ -63,13 +66,13 @@ def _parsed(number: int, line: str) -> _Line | None:
         if place == 1 and len(parts) > 2 and are_links(parts[2]):
             return None
         if place == 2 and are_links(parts[2]) and len(parts) == 4 and is_number(parts[3]):
-            return None  # fast_align's four fields of a source that is a number
+            return None  # four fields of fast_align whose source is a number
         return _Line(number, parts[place - 1], parts[place], int(parts[0]) if place == 2 else None)
     return None
 
 
 def read(content: Content) -> Sentences:
-    """Return the pairs: each line, or the best translation of each sentence of an n-best list."""
+    """Return one sentence pair for each line, or the best translation of each sentence of an n-best list."""
     lines = list(enumerate(content.lines, 1))
     if (_parsed(*content.filled[0]) or _bad(*content.filled[0])).pair is not None:
         lines = content.filled
@@ -107,13 +110,16 @@ def _line(line: _Line) -> Found:
 
 
 def _turned(line: _Line) -> Found:
-    """Return a pair of amun, which writes the target token first."""
+    """Return a pair of amun, which writes the target index first."""
     return linked(read_links(line.alignment).turned(), ("target-first",), target=line.target, line=line.pair)
 
 
 def _targets_first(lines: list[_Line]) -> bool:
-    """Return whether links have the target token first, as amun's: it writes one for each target token in order, and in
-    some line the second numbers are not each target token once, as they would be if they were of targets."""
+    """Return whether links have the target index first, as in amun's output.
+
+    Amun writes one link for each target token, in order. In some line the second indices must not be a permutation of
+    the target indices, because otherwise they could be target indices themselves.
+    """
     unclear = True
     for line in lines:
         links = [link.split("-") for link in line.alignment.split()]
@@ -126,7 +132,7 @@ def _targets_first(lines: list[_Line]) -> bool:
 
 
 def resembles(content: Content) -> str | None:
-    """Return that bars are there, but no alignments."""
+    """Return the message for lines with `|||` but without alignments; None for other content."""
     wrong = [(number, line) for number, line in content.filled if _parsed(number, line) is None]
     if not content.filled or not all(BAR in line for _, line in content.filled) or not wrong:
         return None

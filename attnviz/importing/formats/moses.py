@@ -1,5 +1,8 @@
-"""Moses: n-best lists with word alignments (`-print-alignment-info-in-n-best`) or phrase alignments, and translations
-with the segments they were made of (`-report-segmentation`: `la |0-0| verte |2-2| maison |1-1|`)."""
+"""Read Moses n-best lists with word or phrase alignments, and translations with phrase segmentation.
+
+The options are `-print-alignment-info-in-n-best` and `-report-segmentation`, which writes
+`la |0-0| verte |2-2| maison |1-1|`.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +19,21 @@ from attnviz.languages import gettext
 _PHRASE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?=([0-9]{1,6})(?:-([0-9]{1,6}))?")
 """A source span and a target span of a phrase alignment."""
 _SEGMENT = re.compile(r"(?<!\S)\|([0-9]{1,6})-([0-9]{1,6})(?:,wa=([0-9 -]*?)(?:,[^|]*)?)?\|(?!\S)")
-"""After each phrase the source span that it translates; with -tt the words that are aligned inside it."""
+"""Source span after each translated phrase; with -tt also the word alignment inside the phrase."""
 _LONGEST_SPAN = 200
 
 
 class _Line(NamedTuple):
     number: int
     pair: int | None
-    """The number of the sentence, from 0; None where a line is a sentence."""
+    """Sentence number, from 0; None where each line is a sentence."""
     target: str
     alignment: str
-    """Links, phrases or nothing, where the target has segments."""
+    """Links or phrase alignments; empty where the target has segments."""
 
 
 def detect(content: Content) -> str | None:
-    """Return why every line is of an n-best list with alignments, or has segments."""
+    """Return why every line has segments, or is of an n-best list with alignments; None otherwise."""
     lines = [_parsed(number, line) for number, line in content.filled]
     if not lines or None in lines:
         return None
@@ -50,7 +53,7 @@ def _parsed(number: int, line: str) -> _Line | None:
     if len(parts) < 4 or not (parts[0].isdecimal() and len(parts[0]) < 10) or not is_number(parts[3]):
         return None
     if are_links(parts[2]):
-        return None  # Marian has the alignment there
+        return None  # in Marian's n-best lists the alignment is in this field
     if _segmented(parts[1]):
         return _Line(number, int(parts[0]), parts[1], "")
     for part in parts[4:]:
@@ -60,12 +63,12 @@ def _parsed(number: int, line: str) -> _Line | None:
 
 
 def _segmented(text: str) -> bool:
-    """Return whether a text is phrases, each with its segment after it."""
+    """Return whether `text` is phrases, each followed by its segment."""
     return bool(text.split()) and _SEGMENT.search(text) is not None and text.rstrip().endswith("|")
 
 
 def read(content: Content) -> Sentences:
-    """Return the pairs: the best translation of each sentence, or each line."""
+    """Return one sentence pair for each line, or the best translation of each sentence."""
     parsed = []
     for number, line in content.filled:
         found = _parsed(number, line)
@@ -99,15 +102,18 @@ def _line(line: _Line) -> Found:
 
 
 def _span(first: int, last: int, line: _Line) -> range:
-    """Return the places of a phrase; raise AttnvizError where they are no span."""
+    """Return the indices of a phrase; raise AttnvizError where they are no valid span."""
     if not first <= last < first + _LONGEST_SPAN:
         raise damaged_line(line.number, f"{first}-{last}")
     return range(first, last + 1)
 
 
 def _from_segments(line: _Line) -> Found:
-    """Return the pair of a translation with segments: by the aligned words of each phrase where they are there, or each
-    word of a phrase with each of its source words."""
+    """Return the pair of a translation with segments.
+
+    Links are the aligned words inside each phrase where given; otherwise each word of a phrase is linked to each of its
+    source words.
+    """
     target, links, before, inside = list[str](), list[Link](), 0, False
     for segment in _SEGMENT.finditer(line.target):
         phrase = line.target[before : segment.start()].split()

@@ -1,5 +1,7 @@
-"""The shared tasks of NAACL 2003 and ACL 2005 (WPT): a line for each link, `pair source target`, and after them S or P
-and a probability; all counted from 1."""
+"""Read the format of the shared tasks of NAACL 2003 and ACL 2005 (WPT): one link a line, `pair source target`.
+
+S or P and a probability may follow. All numbers count from 1.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ MOST_PAIRS = 1_000_000
 
 
 def detect(content: Content) -> str | None:
-    """Return why every line has the number of a pair, which does not fall, and two more numbers."""
+    """Return why every line has a non-decreasing pair number and two more numbers; None otherwise."""
     found = [_LINE.fullmatch(line) for _, line in content.filled]
     if not found or None in found:
         return None
@@ -41,7 +43,7 @@ def read(content: Content) -> Sentences:
         raise AttnvizError(gettext("The numbers of pairs go up to {last}: that is too many.", last=last))
     every = [line for several in lines.values() for line in several]
     marked = any(line[4] for line in every)
-    # Word 0 stands for none, unless a file counts from 0: nothing links none to none.
+    # Word 0 means NULL, unless the file counts from 0. A link 0 0 shows that it does: NULL is never linked to NULL.
     base = 0 if any(int(line[2]) == int(line[3]) == 0 for line in every) else 1
 
     def pair(identity: int) -> Found:

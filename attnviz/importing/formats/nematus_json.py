@@ -1,5 +1,7 @@
-"""Nematus' `--json`: for each sentence a list of [target, source, "weight", sentence, hypothesis], or nodes and links;
-sentences follow one another, a row for each target token and all its source tokens in it."""
+"""Read Nematus' `--json` output: lists of [target, source, "weight", sentence, hypothesis], or nodes and links.
+
+Sentences follow one another; each target token has one entry for every source token.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from attnviz.trace import MOST_TOKENS
 
 
 def detect(content: Content) -> str | None:
-    """Return why every value is a list of weighted links, or nodes and links."""
+    """Return why every value is a list of weighted links, or nodes and links; None otherwise."""
     values = _sentences(content)
     if not values or not all(_is_links(value) or _is_graph(value) for value in values):
         return None
@@ -25,7 +27,7 @@ def detect(content: Content) -> str | None:
 
 
 def _sentences(content: Content) -> list[Any]:
-    """Return the values of the text; those of a list of sentences."""
+    """Return the JSON values of the text, or the elements of a single list of sentences."""
     values = json_values(content) or []
     if len(values) == 1 and isinstance(values[0], list) and values[0] and _is_links(values[0][0]):
         return values[0]
@@ -55,7 +57,7 @@ def _are_weighted(links: Any) -> bool:
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each sentence, of its first hypothesis."""
+    """Return one sentence pair for each sentence, with its first hypothesis."""
     values = _sentences(content)
     items, seen, several = list[Any](), set[str](), False
     for value in values:
@@ -88,7 +90,10 @@ def _read(value: Any) -> Found:
 
 
 def _period(targets: Sequence[str], sources: list[str]) -> int:
-    """Return how many source tokens each target token has: after that many, sources begin again."""
+    """Return the number of source tokens: the period after which the list of sources repeats.
+
+    Raise AttnvizError where there is none.
+    """
     for columns in range(1, min(len(sources), MOST_TOKENS + 1) + 1):
         if len(sources) % columns or sources[:columns] * (len(sources) // columns) != sources:
             continue

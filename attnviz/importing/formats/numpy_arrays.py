@@ -1,5 +1,8 @@
-"""NumPy's files: a matrix, or an array with dimensions of batch, layer and head (.npy), with its tokens (.npz) as Joey
-NMT's Python interface and others return them, or an array for each sentence. Nothing is unpickled."""
+"""Read NumPy files: .npy with a matrix or an array with batch, layer and head dimensions, and .npz with tokens too.
+
+Joey NMT's Python interface and others return such arrays. An .npz may also hold one array for each sentence. Nothing is
+unpickled.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,17 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 LARGEST = 64 << 20
-"""Bytes of all arrays of a file."""
+"""Largest total size of the arrays of a file, in bytes."""
 _MOST_NUMBERS = 16 << 20
-"""Numbers of one array: 128 MB as they are computed with, whatever the file has them as."""
+"""Largest number of elements of one array: 128 MB in float64, whatever the file's type."""
 _MOST_TEXTS = 1_000_000
-"""Tokens of all sentences of a file."""
+"""Largest number of tokens of all sentences of a file."""
 _EXTRAS = ("energies", "states")
 _PADDING = ("", "<pad>", "<PAD>", "[PAD]", "<blank>")
 
 
 def detect(content: Content) -> str | None:
-    """Return why the file has NumPy's mark, or is an archive of such files."""
+    """Return why the file is .npy, or an archive of such files; None otherwise."""
     if content.data.startswith(NPY):
         return gettext("It begins as NumPy’s .npy files do.")
     if content.data.startswith(ZIP) and any(name.endswith(".npy") for name in _names(content.data)):
@@ -42,7 +45,7 @@ def detect(content: Content) -> str | None:
 
 
 def _names(data: bytes) -> list[str]:
-    """Return the names in an archive; none where it is damaged."""
+    """Return the member names of an archive; none where it is damaged."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return archive.namelist()
@@ -51,12 +54,12 @@ def _names(data: bytes) -> list[str]:
 
 
 def read(content: Content) -> Sentences:
-    """Return the sentences of the file, without knowing how many there are: one, where tokens do not tell."""
+    """Return the sentences of the file; their number is inferred from the tokens, and is one where there are none."""
     return sentences(content, None)
 
 
 def sentences(content: Content, count: int | None) -> Sentences:
-    """Return the sentences of the file, of which there are `count` where that is known."""
+    """Return the sentences of the file; `count` is their number where known."""
     try:
         if content.data.startswith(NPY):
             return sentences_of({"matrix": _array(content.data)}, count)
@@ -91,14 +94,14 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") 
 
 
 def _by_sentence(tokens: Any) -> list[list[str]] | None:
-    """Return the tokens of several sentences, without padding; None where they are of one."""
+    """Return the tokens of several sentences, without padding; None where they are of one sentence."""
     if not isinstance(tokens, Sequence) or isinstance(tokens, str) or not tokens or isinstance(tokens[0], str):
         return None
     return [[str(token) for token in some if str(token) not in _PADDING] for some in tokens]
 
 
 def _archive(data: bytes) -> dict[str, Any]:
-    """Return the arrays of a .npz file that have a name known here, by their names in the open format."""
+    """Return the arrays of a .npz file that have a known name, under their names in the open format."""
     fields: dict[str, Any] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name.removesuffix(".npy"): name for name in archive.namelist()}
@@ -132,7 +135,7 @@ def _archive(data: bytes) -> dict[str, Any]:
 
 
 def _texts(array: NDArray[Any]) -> Any:
-    """Return the texts of an array: of one sentence, or of one in each row; a single text as it is.
+    """Return the strings of an array: one sentence, or one for each row; a 0-dimensional array as one string.
 
     Raise AttnvizError where there are too many, before any is converted.
     """
@@ -150,7 +153,7 @@ def _texts(array: NDArray[Any]) -> Any:
 
 
 def _array(content: bytes) -> NDArray[Any]:
-    """Return an array of numbers or texts; ValueError where it is of another kind, or claims more than it has."""
+    """Return an array of numbers or strings; raise ValueError for another type, or where the header claims too much."""
     file = io.BytesIO(content)
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -168,7 +171,7 @@ def _array(content: bytes) -> NDArray[Any]:
 
 
 def resembles(content: Content) -> str | None:
-    """Return that an archive holds no arrays."""
+    """Return the message for an archive without arrays; None for other content."""
     if not content.data.startswith(ZIP):
         return None
     names = ", ".join(_names(content.data))[:80]

@@ -1,5 +1,7 @@
-"""The tables of attention that OpenNMT-py and eole log (`-attn_debug`, `-align_debug`): names above and at the left,
-cut short, and a number of seven places for each pair."""
+"""Read attention tables logged by OpenNMT-py and eole (`-attn_debug`, `-align_debug`).
+
+Names of tokens are truncated in the first row and column; each weight has seven decimals.
+"""
 
 from __future__ import annotations
 
@@ -17,30 +19,30 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 _STAMP = re.compile(r"^\[[^]]{10,60}\] ")
-"""What a logger writes first: `[2024-06-27 19:56:21,123 INFO] `."""
+"""Prefix of a log line: `[2024-06-27 19:56:21,123 INFO] `."""
 _ROW = re.compile(r"^ *(\S+) +((?:\*?-?[0-9]+\.[0-9]{7} *)+)$")
-"""A name and numbers; versions up to 3.0 mark the largest by an asterisk."""
+"""A name and numbers; versions up to 3.0 mark the largest number with an asterisk."""
 LONGEST_SOURCE, LONGEST_TARGET = 7, 10
-"""Letters that the programs print of a name."""
+"""Number of characters that the programs print of a name."""
 
 
 class _Table(NamedTuple):
     header: list[str]
     rows: list[tuple[str, str]]
     source: str
-    """What the log says of the source sentence before the table, with -verbose; empty where it says nothing."""
+    """Source sentence that the log gives before the table with -verbose; empty where it gives none."""
     target: str
 
 
 def detect(content: Content) -> str | None:
-    """Return why the log has tables of attention."""
+    """Return why the log has attention tables; None otherwise."""
     if next(_tables(content.lines), None) is None:
         return None
     return gettext("It has tables of attention as OpenNMT-py and eole log them.")
 
 
 def read(content: Content) -> Sentences:
-    """Return the sentence of each table."""
+    """Return one sentence pair for each table."""
     return Sentences(list(_tables(content.lines)), _read)
 
 
@@ -73,14 +75,16 @@ def _read(table: _Table) -> Found:
 
 
 def _whole(names: list[str], tokens: Sequence[str], longest: int) -> list[str]:
-    """Return the names as the log has them elsewhere in full, where these fit; a `</s>` at the end is not told
-    there."""
+    """Return the full names from the sentence in the log where they match the truncated `names`, else `names`.
+
+    The sentence in the log lacks a final `</s>`.
+    """
     found = [*tokens, *names[len(tokens) :]] if len(names) - len(tokens) in (0, 1) else []
     return found if [token[:longest] for token in found] == [name[:longest] for name in names] else names
 
 
 def _listed(text: str) -> list[str]:
-    """Return the tokens of a sentence that was printed as a list of Python."""
+    """Return the tokens of a sentence printed as a Python list; empty where it is none."""
     try:
         found = ast.literal_eval(text) if len(text) < 100_000 else []
     except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -89,7 +93,7 @@ def _listed(text: str) -> list[str]:
 
 
 def resembles(content: Content) -> str | None:
-    """Return that a log lacks its tables."""
+    """Return the message for a log without tables; None for other content."""
     if not any(re.match(r"^(?:\[[^]]*\] )?(?:SENT|PRED) [0-9]+:", line) for line in content.lines):
         return None
     return gettext(

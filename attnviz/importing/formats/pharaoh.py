@@ -1,6 +1,8 @@
-"""Links alone, a line for each pair: the Pharaoh format of fast_align, eflomal, awesome-align and others, with the
-possible marks of TALP and of people, with probabilities, or after the sentences as `attnviz align --words` prints
-them."""
+"""Read the Pharaoh format: one line of links for each sentence pair, as fast_align, eflomal and awesome-align write it.
+
+Links may be marked as possible (TALP) or have probabilities. They may follow the two sentences, as
+`attnviz align --words` prints them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from attnviz.languages import gettext
 
 
 def detect(content: Content) -> str | None:
-    """Return why every line is links, or two texts and links with tabs between them."""
+    """Return why every line is links, or two sentences and links separated by tabs; None otherwise."""
     filled = content.filled
     if not filled:
         return None
@@ -32,7 +34,7 @@ def detect(content: Content) -> str | None:
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each line; a blank line is a pair without links."""
+    """Return one sentence pair for each line; a blank line is a pair without links."""
     items = [(number, line) for number, line in enumerate(content.lines, 1)]
     if any("\t" in line for line in content.lines):
         items = [(number, line) for number, line in items if line.strip()]
@@ -52,7 +54,7 @@ def _line(item: tuple[int, str]) -> Found:
 
 
 def resembles(content: Content) -> str | None:
-    """Return which line is no list of links, where most are."""
+    """Return the message that names the first line that is no list of links, where most lines are; None otherwise."""
     wrong = [(number, line) for number, line in content.filled if not _is_line(line.split("\t"))]
     if not content.filled or len(wrong) > len(content.filled) / 2:
         return None

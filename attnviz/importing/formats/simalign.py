@@ -1,4 +1,4 @@
-"""What SimAlign's script writes: the number of the pair, a tab and links, with `--add-probs` two similarities each."""
+"""Read the output of SimAlign's script: pair number, tab, links; with `--add-probs` each link has two similarities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.languages import gettext
 
 
 def detect(content: Content) -> str | None:
-    """Return why every line is a number, one more than the line before has, a tab and links."""
+    """Return why every line is a consecutive number, a tab and links; None otherwise."""
     columns = [line.split("\t") for _, line in content.filled]
     if not columns or not all(len(fields) == 2 and fields[0].strip().isdecimal() for fields in columns):
         return None
@@ -25,7 +25,7 @@ def detect(content: Content) -> str | None:
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each line, in the order of their numbers."""
+    """Return one sentence pair for each line, in the order of their numbers."""
     first = int(content.filled[0][1].split("\t")[0])
     return Sentences([(number, line, first) for number, line in content.filled], _line)
 

@@ -1,4 +1,4 @@
-"""What Sockeye writes with `--output-type translation_with_alignments`: a translation, a tab and links."""
+"""Read Sockeye output of `--output-type translation_with_alignments`: translation, tab, links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.languages import gettext
 
 
 def detect(content: Content) -> str | None:
-    """Return why every line is a text, a tab and links."""
+    """Return why every line is a translation, a tab and links; None otherwise."""
     columns = [line.split("\t") for _, line in content.filled]
     fine = all(len(fields) == 2 and (are_links(fields[1]) or not fields[1].strip()) for fields in columns)
     if not columns or not fine or not any(are_links(fields[1]) for fields in columns):
@@ -20,7 +20,7 @@ def detect(content: Content) -> str | None:
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each line; links name source and target tokens from 0."""
+    """Return one sentence pair for each line; links count source and target tokens from 0."""
     return Sentences(list(enumerate(content.lines, 1)), _line, base=0)
 
 

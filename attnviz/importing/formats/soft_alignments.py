@@ -1,5 +1,7 @@
-"""The `.ali.js` files that SoftAlignments writes: for each sentence, weights [source token, weight, target token];
-their tokens are in the files `.src.js` and `.trg.js` beside it."""
+"""Read `.ali.js` files of SoftAlignments: for each sentence, entries [source token, weight, target token].
+
+The tokens are in the files `.src.js` and `.trg.js` in the same folder.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,14 @@ def _kind(content: Content) -> str | None:
 
 
 def detect(content: Content) -> str | None:
-    """Return why the file begins as SoftAlignments' scripts do."""
+    """Return why the file begins as SoftAlignments' scripts write it; None otherwise."""
     if _kind(content) != "alignments":
         return None
     return gettext("It begins with “var alignments”, as SoftAlignments writes it.")
 
 
 def read(content: Content) -> Sentences:
-    """Return a pair for each line, with the tokens of the files beside it where they are there."""
+    """Return one sentence pair for each line, with the tokens of the neighbouring files where they exist."""
     lines = [line for line in content.text.split("\n")[1:] if _CELL.search(line)]
     sides = {side: tokens for side, end in (("source", "src"), ("target", "trg")) if (tokens := _beside(content, end))}
     for side, tokens in sides.items():
@@ -51,7 +53,7 @@ def read(content: Content) -> Sentences:
 
 
 def _beside(content: Content, end: str) -> list[list[str]] | None:
-    """Return the tokens in the file of sources or targets beside the file; None where there is none."""
+    """Return the tokens of the neighbouring file that ends in `end`.js; None where it does not exist."""
     if not content.name.endswith(".ali.js"):
         return None
     path = Path(content.name.removesuffix(".ali.js") + f".{end}.js")
@@ -59,7 +61,7 @@ def _beside(content: Content, end: str) -> list[list[str]] | None:
 
 
 def token_lines(content: Content) -> list[list[str]] | None:
-    """Return the tokens of each sentence in a `.src.js` or `.trg.js` file; None where the content is none."""
+    """Return the tokens of each sentence in a `.src.js` or `.trg.js` file; None for other content."""
     if _kind(content) not in ("sources", "targets"):
         return None
     lines = []
@@ -68,7 +70,7 @@ def token_lines(content: Content) -> list[list[str]] | None:
         if not bare or bare == "]":
             continue
         try:
-            # Quotation marks are escaped in the tokens: &quot;, so that only a backslash is left to double.
+            # Tokens escape quotation marks as &quot;, so only backslashes need escaping for JSON.
             tokens = json.loads(bare.replace("\\", "\\\\"))
         except (ValueError, RecursionError) as error:
             raise AttnvizError(

@@ -1,7 +1,7 @@
-"""PyTorch's files (.pt), read with `weights_only=True`, and tensors in memory.
+"""Read PyTorch files (.pt) with `weights_only=True`, and tensors in memory.
 
-They are one tensor, a dict of tensors and tokens, the tuple of a forward pass (a tensor for each layer) or that of
-`generate` (a tuple of layers for each step).
+Accepted are one tensor, a dict of tensors and tokens, the tuple of a forward pass (one tensor for each layer) and that
+of `generate` (one tuple of layers for each step).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from attnviz.importing.found import Sentences
 from attnviz.languages import gettext
 
 _LEGACY = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
-"""PyTorch's magic number as files before 1.6 begin with it."""
+"""PyTorch's magic number at the beginning of files written before version 1.6."""
 LARGEST = 64 << 20
-"""Bytes of all numbers."""
+"""Largest size of all numbers, in bytes."""
 
 
 def detect(content: Content) -> str | None:
-    """Return why the file has PyTorch's mark."""
+    """Return why the file was written by torch.save; None otherwise."""
     head = content.data[:256]
     if (content.data.startswith(ZIP) and b"/data.pkl" in head) or (head[:1] == b"\x80" and _LEGACY in head):
         return gettext("It begins as torch.save writes.")
@@ -39,21 +39,21 @@ def detect(content: Content) -> str | None:
 
 
 def read(content: Content) -> Sentences:
-    """Return the sentences of the file, without knowing how many there are."""
+    """Return the sentences of the file; their number is inferred."""
     return sentences(content, None)
 
 
 def sentences(content: Content, count: int | None) -> Sentences:
-    """Return the sentences of the file, of which there are `count` where that is known."""
+    """Return the sentences of the file; `count` is their number where known. Raise AttnvizError where it is damaged."""
     import torch
 
     if _is_packed(content.data):
         raise AttnvizError(gettext("This PyTorch file is compressed, which torch.save never does: unpack it first."))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its age
+            warnings.simplefilter("ignore")  # deprecation warnings for old files
             value = torch.load(io.BytesIO(content.data), map_location="cpu", weights_only=True)
-    # Damaged pickles raise nearly anything, also errors of the pickle module, which must not be imported here.
+    # Damaged pickles raise nearly any exception, also those of the pickle module, which must not be imported here.
     except Exception as error:
         told = str(error).split("\n")[0][:120]
         raise AttnvizError(
@@ -67,7 +67,7 @@ def sentences(content: Content, count: int | None) -> Sentences:
 
 
 def sentences_in(value: Any, count: int | None) -> Sentences:
-    """Return the sentences in tensors or arrays in memory; raise AttnvizError where it is no attention."""
+    """Return the sentences in tensors or arrays in memory; raise AttnvizError where they hold no attention."""
     title = "PyTorch"
     if isinstance(value, Mapping):
         fields: dict[str, Any] = {}
@@ -88,7 +88,7 @@ def sentences_in(value: Any, count: int | None) -> Sentences:
 
 
 def _array(value: Any) -> NDArray[np.float64]:
-    """Return weights as an array: that of layers has the layer first, that of steps all steps as rows."""
+    """Return weights as one array: layers stacked on the first axis, steps of `generate` concatenated as rows."""
     if not isinstance(value, (tuple, list)):
         return _numbers(value)
     if not value:
@@ -120,10 +120,10 @@ def _stacked(layers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def _numbers(value: Any) -> NDArray[np.float64]:
-    """Return one tensor, array or list as an array of numbers."""
+    """Return one tensor, array or list in float64; raise AttnvizError where it is no numbers, or too large."""
     try:
         if hasattr(value, "detach"):
-            # A small file may hold one number that is repeated without end.
+            # An expanded tensor in a small file may stand for any number of elements.
             if 8 * value.numel() > LARGEST:
                 raise _too_large()
             value = value.detach().to("cpu").double().numpy()
@@ -140,7 +140,7 @@ def _too_large() -> AttnvizError:
 
 
 def _is_packed(data: bytes) -> bool:
-    """Return whether members of an archive are compressed, which torch.save never does: they may claim any size."""
+    """Return whether an archive has compressed members, which may claim any size; torch.save never compresses."""
     if not data.startswith(ZIP):
         return False
     try:
@@ -149,7 +149,7 @@ def _is_packed(data: bytes) -> bool:
                 one.compress_type != zipfile.ZIP_STORED or one.file_size > len(data) for one in archive.infolist()
             )
     except DAMAGED:
-        return False  # torch says what is wrong
+        return False  # torch.load raises a clearer error
 
 
 FORMAT = Format("torch", "PyTorch", detect, read, aliases=("pt", "huggingface", "generate"))
