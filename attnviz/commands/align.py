@@ -1,4 +1,4 @@
-"""The command `attnviz align`: the words of sentence pairs linked by attention, before or after the word."""
+"""The command `attnviz align`: link the words of sentence pairs by attention or by its posterior."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from attnviz.commands.shared import (
 )
 
 _TOGETHER = 200
-"""Pairs that are computed and printed together."""
+"""Number of pairs computed and printed together."""
 SUMMARY = "link the words of sentence pairs, by what attention turned out to be about"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     command.add_argument("file", nargs="?", default="-", help="source<TAB>target a line; - or nothing: standard input")
     when = command.add_mutually_exclusive_group()
     when.add_argument(
@@ -59,7 +59,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the links of each pair; raise AttnvizError, with the number of the line, for a bad one."""
+    """Print the links of each pair; raise AttnvizError, with the line number, for an invalid one."""
     from attnviz.text_files import read_text_lines
 
     lines = list(numbered(input_lines() if options.file == "-" else read_text_lines(Path(options.file))))
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
             "--after."
         )
     after = once if options.after is None else options.after
-    # The heads of a transformer are seen in records, which are made one by one.
+    # Attention of chosen heads is computed from traces, one pair at a time.
     words = _words_of_heads if "layer" in options or "head" in options else _words
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for found in words(translator, pairs, after, options):
@@ -89,8 +89,10 @@ def run(options: argparse.Namespace) -> None:
 def _words(
     translator: Translator, pairs: Sequence[tuple[int, str, str]], after: bool, _: argparse.Namespace
 ) -> Iterator[Words]:
-    """Yield the words of each numbered pair and attention, or the posterior, between them; raise AttnvizError with the
-    number of a bad one, after those before it."""
+    """Yield the words of each numbered pair with the attention, or the posterior, between them.
+
+    Raise AttnvizError with the line number of an invalid pair, after yielding the pairs before it.
+    """
     from attnviz.corpora.linking import PairLinker
 
     linker = PairLinker(translator, after=after)
@@ -111,14 +113,14 @@ def _words(
 def _words_of_heads(
     translator: Translator, pairs: Sequence[tuple[int, str, str]], _: bool, options: argparse.Namespace
 ) -> Iterator[Words]:
-    """Yield the words of each numbered pair and attention between them, as the heads see it that are asked for."""
+    """Yield the words of each numbered pair with the attention of the chosen heads between them."""
     for number, source, target in pairs:
         with about(f"Line {number}"):
             yield seen_by_heads(translator.translate(source, target=target), options).words()
 
 
 def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
-    """Return the links as `i-j`, source before target, both from 0; where `named`, after the words of both sides."""
+    """Return the links as `i-j`, source before target, both from 0; if `named`, after the words of both sides."""
     from attnviz.analysis.pharaoh import pharaoh
 
     found = pharaoh(words, threshold)

@@ -1,4 +1,4 @@
-"""The command `attnviz app`: the page."""
+"""The command `attnviz app`: start the page."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from attnviz.versions import check_streamlit
 
 SUMMARY = "start the page"
 RUNS_VARIABLE = "ATTNVIZ_RUNS"
-"""Where the page looks for runs to watch (`attnviz.ui.learns.runs`)."""
+"""Environment variable of the folder of runs that the page shows (`attnviz.ui.learns.runs`)."""
 CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
-"""Where the page looks for tables of corpora (`attnviz.ui.corpus.jobs`)."""
+"""Environment variable of the folder of corpus tables that the page shows (`attnviz.ui.corpus.jobs`)."""
 HOSTS_VARIABLE = "ATTNVIZ_HOSTS"
-"""More names, divided by blanks, as of `--host`: for containers, whose command is fixed."""
+"""Environment variable of more names for `--host`, separated by blanks: for containers whose command is fixed."""
 VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
-"""How many visitors have the page at the same time (`attnviz.ui.admission`)."""
+"""Environment variable of the largest number of simultaneous visitors (`attnviz.ui.admission`)."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     command.add_argument("--port", type=positive, help="port of the page (8501 unless given)")
     command.add_argument(
         "--address", help="address to listen on: 0.0.0.0 for other machines too (127.0.0.1 unless given)"
@@ -47,7 +47,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Become Streamlit, which serves the page; raise AttnvizError where the page, or Streamlit, is not there."""
+    """Replace this process by Streamlit, which serves the page; raise AttnvizError if one of them is missing."""
     check_streamlit()
     script = next((folder / "app.py" for folder in (Path.cwd(), ROOT) if (folder / "attnviz" / "ui").is_dir()), None)
     if script is None or not script.is_file():
@@ -58,8 +58,8 @@ def run(options: argparse.Namespace) -> None:
     for name, value in (("port", options.port), ("address", options.address), ("baseUrlPath", options.base_path)):
         if value:
             command += [f"--server.{name}", str(value)]
-    # NumPy's second thread makes no proof or ledger of a step sooner, and costs a server of many visitors half as much
-    # processor time again.
+    # A second OpenBLAS thread makes no verification or logit attribution faster, and costs a busy server 50 % more
+    # processor time.
     environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
     if options.visitors:
         environment[VISITORS_VARIABLE] = str(options.visitors)
@@ -71,14 +71,16 @@ def run(options: argparse.Namespace) -> None:
         if not options.corpora.is_dir():
             raise AttnvizError(f"There is no folder {options.corpora} of tables. Name the one that holds them.")
         environment[CORPORA_VARIABLE] = str(options.corpora.resolve())
-    # Streamlit looks for its settings, and the page for models, in the folder it runs in.
+    # Streamlit reads its settings, and the page its models, from the working directory.
     os.chdir(script.parent)
     os.execve(sys.executable, command, environment)
 
 
 def _hosts(options: argparse.Namespace) -> list[str]:
-    """Return the names by which the page may be asked for: a page elsewhere that leads its own name here (DNS
-    rebinding) is refused by it."""
+    """Return the host names under which the page accepts requests.
+
+    All others are refused, which prevents DNS rebinding: a foreign page that points its own name at this machine.
+    """
     names = ["localhost", "127.0.0.1", "::1", *options.host, *os.environ.get(HOSTS_VARIABLE, "").split()]
     if options.address and options.address not in ("127.0.0.1", "localhost", "::1"):
         own = socket.gethostname()
@@ -87,12 +89,12 @@ def _hosts(options: argparse.Namespace) -> list[str]:
 
 
 def _addresses(own: str) -> list[str]:
-    """Return the addresses of this machine, as far as they can be found without asking another one."""
+    """Return the IP addresses of this machine, as far as they can be found without a network request."""
     found = set()
     with contextlib.suppress(OSError):
         found |= {str(address[0]) for *_, address in socket.getaddrinfo(own, None)}
     for family, other in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
-        # Connecting a datagram socket sends nothing; it says which address would be used.
+        # Connecting a datagram socket sends nothing, but selects the local address.
         with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((other, 9))
             found.add(str(probe.getsockname()[0]))

@@ -1,4 +1,4 @@
-"""The command `attnviz attention`: what a file of another program holds, said, drawn, or written in another format."""
+"""The command `attnviz attention`: describe, draw or convert an attention file of another program."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 SUMMARY = "read another program's attention or links: say what it is, draw it or convert it"
 _DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
-"""Endings of files that hold one pair."""
+"""File suffixes of outputs with one pair."""
 _SHOWN = 3
-"""Pairs that are printed where nothing is written."""
+"""Number of pairs printed where no file is written."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     command.add_argument("file", type=Path, metavar="FILE", help="attention or links in a known format; also .gz")
     add_file_options(command)
     command.add_argument("--sentence", type=positive, metavar="N", help="which sentence pair of the file, from 1")
@@ -37,7 +37,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_file_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` the options of a file that is read."""
+    """Add the options of reading an attention file."""
     add = command.add_argument
     add("--source-file", type=Path, metavar="FILE", help="the source sentences, a line a pair, where the file has none")
     add("--target-file", type=Path, metavar="FILE", help="the target sentences, likewise")
@@ -69,7 +69,7 @@ def opened(options: argparse.Namespace) -> AttentionRecords:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Say what the file holds, or write it; raise AttnvizError where it cannot be read or written."""
+    """Describe or convert the file; raise AttnvizError where it cannot be read or written."""
     from attnviz.export.attention_files import several
     from attnviz.export.files import check_ending, save
 
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def say_format(records: AttentionRecords, name: str = "") -> None:
-    """Print to standard error which format a file is in, and why."""
+    """Print to standard error the format of a file, and why it was detected."""
     from attnviz.importing.records import format_sentence
 
     told = format_sentence(records)
@@ -102,7 +102,7 @@ def say_format(records: AttentionRecords, name: str = "") -> None:
 
 
 def say_remarks(records: list[Attention], name: str = "") -> None:
-    """Print to standard error what was concluded or assumed of records, each remark once, with how many it is of."""
+    """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
     from attnviz.languages import gettext
     from attnviz.wording.given import drawn_links, remarks_of
 
@@ -119,7 +119,7 @@ def say_remarks(records: list[Attention], name: str = "") -> None:
 
 
 def _chosen(records: AttentionRecords, options: argparse.Namespace) -> list[Attention]:
-    """Return the records that are asked for: that of --sentence, the first for a picture, or all."""
+    """Return the chosen records: that of --sentence, the first for a picture, or all."""
     if options.sentence is not None:
         records.sentence(options.sentence)
         return [records[options.sentence - 1]]
@@ -142,7 +142,7 @@ def _print(records: AttentionRecords, chosen: list[Attention]) -> None:
 
 
 def _say_empty(records: list[Attention]) -> None:
-    """Say of how many pairs the file has no link, because every row's largest weight is that of `</s>`, or none."""
+    """Print how many pairs have no link, because each row has its largest weight at `</s>`, or no weight."""
     from attnviz.analysis.pharaoh import record_links
 
     empty = sum(not record_links(record) for record in records)

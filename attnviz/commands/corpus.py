@@ -1,4 +1,4 @@
-"""The command `attnviz corpus`: a table with a row for each pair of a file."""
+"""The command `attnviz corpus`: write a table with one row for each pair of a file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SUMMARY = "measure every pair of a file, and write a table of them (Parquet)"
 _MOST_WORKERS = 8
 DEFAULT_VECTORS = 50_000
 _SHOWN = 5
-"""Skipped lines of a file that are printed."""
+"""Number of skipped lines of a file that are printed."""
 _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "gpus_per_actor"}
-"""Options that go with --ray, and the fields of `Cluster` that they are."""
+"""Options that require --ray, and the matching fields of `Cluster`."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     from attnviz.analysis.posterior import DEFAULT, KINDS
     from attnviz.analysis.vectors import MOST_VECTORS
     from attnviz.corpora.settings import Settings
@@ -124,7 +124,7 @@ def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the table, or tables; raise AttnvizError where they cannot be."""
+    """Write the table, or tables; raise AttnvizError where that fails."""
     keep_few_shapes()
     from attnviz.corpora import Settings
 
@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> None:
     with progress("pair") as bar:
 
         def show(told: Progress) -> None:
-            # What was there is not for the rate.
+            # Rows of an earlier start do not count towards the rate.
             bar.total, bar.initial = told.total, told.before
             bar.set_postfix_str(f"{told.skipped} skipped" if told.skipped else "", refresh=False)
             bar.update(told.done - bar.n)
@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _found(table: Path) -> int:
-    """Return how many targets of a table the model found, and was not given."""
+    """Return the number of targets in a table that the model translated, instead of being given."""
     from pyarrow import compute, parquet
 
     batches = parquet.ParquetFile(table).iter_batches(columns=["search"])
@@ -170,7 +170,7 @@ def _found(table: Path) -> int:
 
 
 def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, About]:
-    """Write the table of a file by this machine's own processes."""
+    """Write the table of one file with processes on this machine."""
     from attnviz.corpora import analyse_file
 
     if given := [name for name in _OF_CLUSTER if name in options]:
@@ -195,7 +195,7 @@ def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[P
 
 
 def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, About]:
-    """Write the tables of a folder by the actors of a cluster."""
+    """Write the tables of a folder with the actors of a Ray cluster."""
     from attnviz.corpora import Cluster, analyse_folder
 
     for name, given in (
@@ -220,7 +220,7 @@ def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> d
 
 
 def _write_vectors(options: argparse.Namespace) -> None:
-    """Write the vectors of the table that is there; raise AttnvizError where that cannot be done."""
+    """Write the vectors of the finished table; raise AttnvizError where that fails."""
     from attnviz.analysis.vectors import beside
     from attnviz.commands.shared import load_translator
     from attnviz.corpora.vectors import write_vectors
@@ -235,7 +235,7 @@ def _write_vectors(options: argparse.Namespace) -> None:
 
 
 def _count(text: str) -> int:
-    """Return a number of vectors; raise argparse.ArgumentTypeError for what is none, or too large."""
+    """Return a number of vectors; raise argparse.ArgumentTypeError for other text, or where it is too large."""
     from attnviz.analysis.vectors import MOST_VECTORS
 
     number = positive(text)

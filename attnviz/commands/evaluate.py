@@ -1,6 +1,6 @@
-"""The command `attnviz evaluate`: which files and models, which sections of the report, and in which form.
+"""The command `attnviz evaluate`: choose files, models, report sections and output form.
 
-Measuring is in `attnviz.evaluation`, the figure in `attnviz.figures.bleu_by_length`; both are brought together here.
+`attnviz.evaluation` measures, `attnviz.figures.bleu_by_length` draws the figure; this module combines them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SUMMARY = "measure models: BLEU, chrF, perplexity, alignment error, speed; of de
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
 
     def beams(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(beam_width(part) for part in text.split(",")))
@@ -88,7 +88,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure and print; raise AttnvizError for files and options that do not go together."""
+    """Measure and print; raise AttnvizError for files and options that cannot be combined."""
     _check(options)
     pairs, skipped, gold, choosing = _read(options)
     with progress("sentence") as bar:
@@ -141,8 +141,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _read(options: argparse.Namespace) -> tuple[Corpora, SkippedLines, Gold, Gold]:
-    """Return the sentence pairs, the lines that hold none, the gold links to report on, and those to choose the
-    threshold on, by file."""
+    """Return, by file: pairs, skipped lines, gold links to report on, and gold links to choose the threshold on."""
     from attnviz.text_files import read_pairs
 
     pairs: Corpora = {}
@@ -172,15 +171,17 @@ def _read_gold(paths: Sequence[Path], limit: int | None) -> Gold:
 
 
 def _label(path: Path, taken: Container[str]) -> str:
-    """Return the end of `path`, or all of it where another file ends alike."""
+    """Return the last part of `path`, or all of it where another file has the same last part."""
     from attnviz.evaluation.tables import short
 
     return str(path) if short(path) in taken else short(path)
 
 
 def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge]]:
-    """Return the translators and the detectors, named after their folders, or after the run where the folder is its
-    `model`."""
+    """Return the translators and the detectors in `folders`.
+
+    Each is named after its folder, or after the run where the folder is a run's `model`.
+    """
     from attnviz.detector import Detector
     from attnviz.evaluation.detection import Judge
     from attnviz.evaluation.models import Model
@@ -190,7 +191,7 @@ def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge
     models: list[Model] = []
     judges: list[Judge] = []
     for folder in folders:
-        place, first = folder.resolve(), "What is computed first takes longer."  # and is not to count as slowness
+        place, first = folder.resolve(), "What is computed first takes longer."  # untimed warm-up
         name = place.parent.name if place.name == "model" else place.name
         name = str(folder) if name in {one.name for one in models} | {one.name for one in judges} else name
         if architecture(folder) == "decomposable":
@@ -242,7 +243,7 @@ def _measure(
 
 
 def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
-    """Write the CSV and the figure that were asked for; raise AttnvizError where that fails."""
+    """Write the requested CSV and figure; raise AttnvizError where that fails."""
     records = [score.record() for score in scores]
     if options.csv:
         _write_rows(options.csv, records, list(records[0]))
@@ -255,7 +256,7 @@ def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
 
 
 def _write_rows(place: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
-    """Write a table; raise AttnvizError where that fails."""
+    """Write `rows` as CSV; raise AttnvizError where that fails."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
@@ -275,7 +276,7 @@ def _rendered(sections: Sequence[Section], options: argparse.Namespace) -> str:
 
 
 def _command(section: Section, options: argparse.Namespace) -> str:
-    """Return the command that prints this section, without what does not bear on it."""
+    """Return the command that prints this section, without options that do not affect it."""
     from attnviz.evaluation.tables import command_line, short
 
     files = [path for path in options.files if section.kind == ("gold" if _is_gold(path) else "pairs")]

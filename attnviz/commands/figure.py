@@ -1,4 +1,4 @@
-"""The command `attnviz figure`: a sentence, or a saved trace, as a file to print, to show or to reckon with."""
+"""The command `attnviz figure`: save a sentence, a trace or another program's attention as a picture or as data."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ WITHOUT_THE_MODEL = {
     "html": "The page has no logit ledger",
     "pharaoh": "The links are by attention, not by what it turned out to be about once the word was known",
 }
-"""What is told of a file, by its ending, for which the weights are not to be had."""
+"""Message for each output format that is incomplete where the model's weights are missing."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     add = command.add_argument
     add("text", nargs="?", help="the sentence; left out, --trace says what to draw")
     add("--trace", type=Path, metavar="FILE", help="a saved trace to draw, without any model")
@@ -123,12 +123,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the file; raise AttnvizError for options that do not go together, and for what cannot be drawn or
-    written."""
+    """Write the file; raise AttnvizError for options that cannot be combined, or where drawing or writing fails."""
     _check(options)
     from attnviz.export.files import Look, check_ending, save, uses_weights
 
-    ending = check_ending(options.output)  # before a model is loaded for nothing
+    ending = check_ending(options.output)  # check before loading a model
     face: Face = options.face or "before"
     if ending == "pharaoh" and face == "difference":
         raise AttnvizError("Links are drawn before or after the word: there are none of the difference.")
@@ -189,7 +188,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _shown(options: argparse.Namespace) -> tuple[Any, Branches | None]:
-    """Return what is drawn, and of a saved trace also what was tried on it."""
+    """Return what is drawn, and for a saved trace also its what-ifs."""
     from attnviz.trace import Branches
 
     if options.trace:
@@ -204,8 +203,7 @@ def _shown(options: argparse.Namespace) -> tuple[Any, Branches | None]:
 
 
 def _attention(options: argparse.Namespace) -> Attention:
-    """Return the attention in a file of another program, and tell what is to be known of how it was read; or that of a
-    checkpoint."""
+    """Return the attention in a file of another program, or of a checkpoint; print remarks on how the file was read."""
     from attnviz.importing.reading import read_attention
     from attnviz.wording.given import remarks_of
 
@@ -230,7 +228,7 @@ def _attention(options: argparse.Namespace) -> Attention:
 
 
 def _remedy(records: AttentionRecords, found: Found, options: argparse.Namespace) -> str:
-    """Return which options might open what could not be opened, in a sentence; nothing where none would."""
+    """Return a sentence that names the options that would fix a failure to read the pair; empty where none would."""
     if None in (options.source_tokens or found.tokens("source"), options.target or found.tokens("target")):
         return "What a file lacks is given by --source-tokens and --target."
     try:
@@ -245,7 +243,7 @@ def _from_0(number: int | None) -> int | None:
 
 
 def _weights(trace: Trace, folder: Path) -> Weights | None:
-    """Return the weights in the model's `folder` if they made `trace`."""
+    """Return the weights in `folder` if that model made `trace`; None otherwise."""
     from attnviz.model_folder import WEIGHTS, load_weights, weights_digest
 
     if (folder / WEIGHTS).is_file() and weights_digest(folder) == trace.weights_digest:

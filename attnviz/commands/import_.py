@@ -1,5 +1,7 @@
-"""`attnviz import`: another program's recurrent translator as a model folder, which every other command and the page
-load by name."""
+"""The command `attnviz import`: convert a recurrent translator of another program into a model folder.
+
+Every other command and the page load the model folder by name.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ SUMMARY = "make a checkpoint of the seq2seq tutorial or of Joey NMT a model of t
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     command.add_argument(
         "folder",
         type=Path,
@@ -32,7 +34,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the model folder and say what it holds; raise AttnvizError for a checkpoint that is not understood."""
+    """Write the model folder and print its contents; raise AttnvizError for an unsupported checkpoint."""
     from attnviz.importing.family import load_checkpoint
     from attnviz.importing.written import write_checkpoint
     from attnviz.model_folder import CONFIG, IMPORTED, architecture

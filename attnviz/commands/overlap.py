@@ -1,4 +1,4 @@
-"""The command `attnviz overlap`: how many test pairs have a side that occurs in the training data."""
+"""The command `attnviz overlap`: count test pairs with a side that occurs in the training data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SUMMARY = "count the test pairs that occur in training data, by either side"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     command.add_argument(
         "tests", nargs="+", type=Path, metavar="TEST", help=".tsv of source<TAB>target, or .jsonl of gold links"
     )
@@ -25,7 +25,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print a Markdown table, a row for each test file; raise AttnvizError for files that cannot be read or written."""
+    """Print a Markdown table, one row for each test file; raise AttnvizError where reading or writing fails."""
     from attnviz.evaluation.overlap import LETTERS, lines_of, overlaps
     from attnviz.evaluation.tables import markdown_table
 

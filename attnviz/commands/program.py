@@ -1,8 +1,7 @@
-"""The command line: `attnviz translate | align | figure | attention | corpus | evaluate | import | train | overlap |
-score | snapshots | app`.
+"""The command line `attnviz`, with its subcommands.
 
-Each command is a file with its options and what it does. Nothing heavy is imported before a command needs it, so that
-`--help` is instant. Results go to standard output; progress, remarks and errors to standard error.
+Each subcommand is a module with its options and its action. Heavy modules are imported only when a subcommand needs
+them, so that `--help` is fast. Results go to standard output; progress, remarks and errors to standard error.
 """
 
 from __future__ import annotations
@@ -45,23 +44,23 @@ COMMANDS = {
     "snapshots": snapshots,
     "app": app,
 }
-"""A module has a SUMMARY, `add_options(command)` and `run(options)`."""
+"""Modules of the subcommands; each has a SUMMARY, `add_options(command)` and `run(options)`."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence, without the usage."""
+    """An argument parser whose errors are one sentence, without the usage."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and exit with code 2."""
+        """Print `message` and exit with code 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command in `arguments` (by default the program's own) and return the exit code.
+    """Run the command in `arguments`, by default those of the process, and return the exit code.
 
-    0 for success, 2 for bad input, with one sentence on standard error; 130 where the user interrupted.
+    It is 0 for success; 2 for bad input, with one sentence on standard error; 130 where the user interrupts.
     """
-    # Read when torch loads OpenMP: threads that wait must not spin, or other programs on the machine starve.
+    # OpenMP reads this when torch loads it. Waiting threads must not spin, or other processes get no processor time.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
@@ -76,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"attnviz: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader has gone, as in `| head`. Standard output must not fail once more when Python closes it.
+        # The reader closed the pipe, as in `| head`. Keep Python from failing again when it flushes standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt as interrupt:
         if str(interrupt):
@@ -86,12 +85,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def register_scorers(options: argparse.Namespace) -> None:
-    """Let the classes that `options` name as kinds of attention be imported, also from the working directory; raise
-    AttnvizError where there is no such class."""
+    """Register the scorer classes that `options` name as kinds of attention.
+
+    They may also be in the working directory. Raise AttnvizError where a class does not exist.
+    """
     if "scorer" in options:
         from attnviz.attention_kinds import register
 
-        sys.path.append(str(Path.cwd()))  # a console script does not look there
+        sys.path.append(str(Path.cwd()))  # not in the path of a console script
         for place in options.scorer:
             register(place)
 
@@ -117,7 +118,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             metavar="MODULE:CLASS",
             help="import this class of yours, a kind of attention: to train with it, and to open models that have it",
         )
-        # Only of the command that is called: those of training have to be looked up.
+        # Only for the called command, because some option lists import slow modules.
         if name in arguments[:1]:
             module.add_options(command)
     return parser

@@ -1,4 +1,4 @@
-"""The command `attnviz score`: anyone's links or attention against gold links."""
+"""The command `attnviz score`: score links or attention of any program against gold links."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 SUMMARY = "score links or attention of any program against gold links: AER, precision, recall, F1"
 _COLUMNS = ("pair", "links", "sure", "AER", "precision", "recall", "F1")
 _PRINTED = 20
-"""Pairs that are printed; a file has all."""
+"""Number of pairs that are printed; a file has all."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     add = command.add_argument
     add("file", type=Path, metavar="LINKS", help="links or attention in any format that `attnviz attention` reads")
     add("--gold", type=Path, required=True, metavar="GOLD", help="gold links in any such format")
@@ -33,7 +33,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the scores of each pair and of all; raise AttnvizError where the files cannot be read or compared."""
+    """Print the scores of each pair and of all pairs; raise AttnvizError where files cannot be read or compared."""
     from attnviz.evaluation.scoring import score
     from attnviz.evaluation.tables import markdown_table
     from attnviz.importing.reading import read_attention
@@ -75,7 +75,7 @@ def _fields(one: LinkScore) -> dict[str, Any]:
 
 
 def _write(path: Path, error: AlignmentError) -> None:
-    """Write the scores of every pair, and in JSON those of all."""
+    """Write the scores of every pair, and in JSON also those of all pairs."""
     import csv
     import io
 

@@ -1,4 +1,4 @@
-"""What several commands need: options of model and beam, progress, numbered lines."""
+"""Helpers of several commands: options of model, heads and beam, progress bars, input lines."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WIDEST_BEAM = 100
-"""What a translator refuses to exceed; here it is refused before anything is read."""
+"""Largest beam width of a translator; checked here before anything is loaded."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
-    """Give `command` the choice of model and device and, if `beam`, of the width of the search."""
+    """Add options for model, device and precision and, if `beam`, for the beam width."""
     command.add_argument("--model", type=Path, default=default_model(), help="folder of the model")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     command.add_argument(
@@ -39,7 +39,7 @@ def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
 
 
 def add_head_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` the choice of a transformer's heads."""
+    """Add options for the layer and head of a transformer."""
     command.add_argument(
         "--layer",
         type=_layer,
@@ -62,8 +62,10 @@ def _layer(text: str) -> int | None:
 
 
 def seen_by_heads(trace: Any, options: argparse.Namespace) -> Any:
-    """Return a translation as the heads that the options name see it; raise AttnvizError where there are none such, or
-    none at all."""
+    """Return `trace` with the attention of the layer and head in `options`.
+
+    Raise AttnvizError where the model has no such head, or no heads at all.
+    """
     chosen = {name: getattr(options, name) for name in ("layer", "head") if name in options}
     if not chosen:
         return trace
@@ -79,20 +81,20 @@ def seen_by_heads(trace: Any, options: argparse.Namespace) -> Any:
 
 
 def default_model() -> Path:
-    """Return the folder of the model that is used where none is named."""
+    """Return the folder of the default model."""
     shipped = Path("models/en-fr")
     return shipped if shipped.is_dir() else ROOT / shipped
 
 
 def positive(text: str) -> int:
-    """Read a whole number above 0."""
+    """Return `text` as an integer above 0."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"it must be a whole number above 0, not {text!r}")
     return int(text)
 
 
 def share(text: str) -> float:
-    """Read a number above 0 and at most 1."""
+    """Return `text` as a number above 0 and at most 1."""
     try:
         value = float(text)
     except ValueError:
@@ -103,7 +105,7 @@ def share(text: str) -> float:
 
 
 def beam_width(text: str) -> int:
-    """Read the width of a beam."""
+    """Return `text` as a beam width."""
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= WIDEST_BEAM:
         raise argparse.ArgumentTypeError(f"it must be a whole number from 1 to {WIDEST_BEAM}, not {text!r}")
     return int(text)
@@ -118,7 +120,7 @@ def load_translator(options: argparse.Namespace) -> Translator:
 
 @contextlib.contextmanager
 def about(place: str) -> Iterator[None]:
-    """Put `place` before the message of an AttnvizError."""
+    """Prefix the message of an AttnvizError with `place`."""
     try:
         yield
     except AttnvizError as error:
@@ -126,20 +128,20 @@ def about(place: str) -> Iterator[None]:
 
 
 def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[NoReturn]:
-    """Return a bar that shows itself after a second; `hidden` where results appear on the terminal all the while."""
+    """Return a progress bar that appears after a second; `hidden` where results go to the same terminal."""
     from tqdm import tqdm
 
     return tqdm(total=total, unit=unit, delay=1, dynamic_ncols=True, disable=hidden)
 
 
 def input_lines() -> Iterator[str]:
-    """Yield the lines of standard input; raise AttnvizError where it is no UTF-8."""
+    """Yield the lines of standard input; raise AttnvizError where it is not UTF-8."""
     from attnviz.text_files import strict_lines
 
-    # Not every stream in its place, such as one of a notebook, has bytes.
+    # Replacements of sys.stdin, such as a notebook's, may have no byte buffer.
     return strict_lines(sys.stdin.buffer, "standard input") if hasattr(sys.stdin, "buffer") else iter(sys.stdin)
 
 
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield lines without their ends, with their numbers from 1."""
+    """Yield lines without line breaks, with their numbers from 1."""
     return ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))

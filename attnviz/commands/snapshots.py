@@ -1,4 +1,4 @@
-"""The command `attnviz snapshots`: the models kept on the way of a run, measured, into one file that the page shows."""
+"""The command `attnviz snapshots`: measure the models saved during a run and write one file for the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUMMARY = "measure the models that a run kept on its way, for the page on how it
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     command.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run of train --keep-at")
     command.add_argument(
         "-o",
@@ -39,8 +39,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure every moment, write the file after each, and print a table; raise AttnvizError for files that cannot be
-    used."""
+    """Measure each saved model, write the file after each, and print a table.
+
+    Raise AttnvizError for files that cannot be used.
+    """
     from attnviz.evaluation.alignment import read_gold
     from attnviz.evaluation.snapshots import asked_of, is_of, kept_moments, measured
     from attnviz.text_files import read_pairs
@@ -59,12 +61,12 @@ def run(options: argparse.Namespace) -> None:
         for found in measured(options.run_folder, asked, known, options.device):
             found.save(options.output)
             bar.update()
-    assert found is not None  # there is a moment
+    assert found is not None  # a run has at least one saved model
     print(table_of(found))
 
 
 def table_of(found: Snapshots) -> str:
-    """Return what was measured, a line for each moment."""
+    """Return the measurements as a text table, one line for each saved model."""
     names = [name for name in found.curves if name != "training"]
     rows = [["update", *names]]
     for update in found.updates:

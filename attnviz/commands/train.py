@@ -13,7 +13,7 @@ SUMMARY = "train a model, or go on with a run that was stopped"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give the command one option for each field of `TrainingConfig`."""
+    """Add one option for each field of `TrainingConfig`."""
     import dataclasses
     from typing import get_args, get_type_hints
 
@@ -40,7 +40,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train, and print the folder of the finished model; raise AttnvizError for options that make no sense."""
+    """Train and print the folder of the finished model; raise AttnvizError for invalid options."""
     keep_few_shapes()
     from attnviz import training
 
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
         for name, value in vars(options).items()
         if name not in ("run", "scorer")
     }
-    if "scorer" in options and fields["attention"] == "additive":  # nothing else was chosen
+    if "scorer" in options and fields["attention"] == "additive":  # the default attention
         fields["attention"] = options.scorer[-1]
     fields["attention"] = full_name(fields["attention"])
     try:

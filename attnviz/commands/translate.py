@@ -1,4 +1,4 @@
-"""The command `attnviz translate`: a sentence, or one a line from standard input."""
+"""The command `attnviz translate`: translate one sentence, or one a line from standard input."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from attnviz.commands.shared import T, about, add_model_options, input_lines, lo
 
 _NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
 _BLOCK = 100
-"""Sentences that are read, translated and printed together."""
+"""Number of sentences read, translated and printed together."""
 
 
 SUMMARY = "translate a sentence, or one a line from standard input"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Give `command` its options."""
+    """Add the options of the command."""
     command.add_argument("text", nargs="?", help="the sentence; left out, standard input is read")
     command.add_argument("--json", action="store_true", help="one JSON object a line: pieces and alignment too")
     add_model_options(command, beam=True)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the translations; raise AttnvizError, with the number of the line, for what cannot be translated."""
+    """Print the translations; raise AttnvizError, with the line number, for text that cannot be translated."""
     if options.text is not None:
         trace = load_translator(options).translate(options.text, beam=options.beam)
         print(_as_json(trace) if options.json else trace.translation)
@@ -54,12 +54,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _translated(translator: Translator, block: Sequence[tuple[int, str]], options: argparse.Namespace) -> Iterator[str]:
-    """Yield what is to be printed for each numbered line; raise AttnvizError with the number of a bad one.
+    """Yield the output line for each numbered input line; raise AttnvizError with the number of an invalid one.
 
-    A blank line gives a blank line, or with --json a record without pieces: line k of the output is that of the input.
+    A blank line gives a blank line, or with --json an object without pieces, so that line numbers of input and output
+    match.
     """
     if not options.json:
-        # Where a line is bad, those before it are still to be printed: one after the other, then.
+        # If the batch fails, translate line by line instead, so that lines before the invalid one are printed.
         with contextlib.suppress(AttnvizError):
             filled = translator.translate_batch([text for _, text in block if text.strip()], beam=options.beam)
             translations = iter(filled)

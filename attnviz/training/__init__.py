@@ -1,4 +1,4 @@
-"""Training: data, batches, objective, and a loop that resumes."""
+"""Train models: data, batches, objective, and a training loop that resumes."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["TrainingConfig", "run"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the loop, and torch with it, only when it is asked for: reading pairs and naming options need neither."""
+    """Import the loop, and torch with it, on first access: reading pairs and listing options need neither."""
     if name == "run":
         from attnviz.training.loop import run
 

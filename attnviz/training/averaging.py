@@ -1,6 +1,6 @@
-"""The mean of a run's last weights: copies put aside at checkpoints, and what they are on average.
+"""Average the last weights of a run: save copies at checkpoints and compute their mean.
 
-Around the end of a run the weights still wander about a point that is better than any of them; their mean is near it.
+Near the end of a run the weights oscillate around a point with a lower loss than theirs; their mean is close to it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from attnviz.files import replacing
 
 
 class Copies:
-    """The copies of a run, files of float32 weights named after their update."""
+    """Copies of a run's weights: float32 safetensors files named after their update."""
 
     def __init__(self, folder: Path, most: int) -> None:
-        """Keep `most` copies in `folder`."""
+        """Store at most `most` copies in `folder`."""
         self.folder, self.most = folder, most
 
     def keep(self, network: nn.Module, update: int) -> None:
-        """Put the weights after `update` aside."""
+        """Save the weights after `update`."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.folder / f"{update:09}.safetensors") as beside:
             write_tensors(beside, {n: w.detach().float().cpu().contiguous() for n, w in network.named_parameters()})
@@ -38,13 +38,13 @@ class Copies:
                 path.unlink(missing_ok=True)
 
     def updates(self, update: int) -> list[int]:
-        """Return the updates of the last copies up to `update`, in order; what a killed run left beyond is left out."""
+        """Return the updates of the last copies up to `update`, in order; later ones, of a killed run, are ignored."""
         found = sorted(int(path.stem) for path in self.folder.glob("*.safetensors") if path.stem.isdigit())
         return [each for each in found if each <= update][-self.most :]
 
     @torch.no_grad()
     def average(self, network: nn.Module, updates: Sequence[int]) -> None:
-        """Give `network` the mean of the copies of these `updates`; raise AttnvizError where one is damaged."""
+        """Set the weights of `network` to the mean of the copies of `updates`; raise AttnvizError if one is damaged."""
         for parameter in network.parameters():
             parameter.zero_()
         for update in updates:

@@ -1,5 +1,7 @@
-"""Batches: which pairs go together, in which order, and their padded tensors. All of it is a function of the seed and
-the epoch, so that a position in the data is two numbers."""
+"""Group sentence pairs into batches and pad them.
+
+Batches depend only on the seed and the epoch, so a position in the data is two numbers: epoch and batch.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from attnviz.text import BOS, PAD
 from attnviz.training.corpus import Corpus
 
 _POOL = 100_000
-"""Pairs sorted by length at a time: enough for tight buckets, and the order still differs between epochs."""
+"""Pairs sorted by length at a time: enough for buckets of similar length; the order still differs between epochs."""
 
 
 @dataclass(frozen=True)
@@ -24,17 +26,17 @@ class Batch:
     """Padded ids of a batch of B pairs."""
 
     source: Tensor
-    """(B, Tx), int64, as all of these are."""
+    """Source ids, (B, Tx), int64 like all tensors here."""
     source_lengths: Tensor
-    """(B,)."""
+    """Number of pieces of each source sentence, (B,)."""
     previous: Tensor
-    """y_{i-1}: BOS, then the target but its last piece, (B, Ty)."""
+    """y_{i-1}: BOS, then the target without its last piece, (B, Ty)."""
     target: Tensor
-    """y_i, PAD where a row is over, (B, Ty)."""
+    """y_i, followed by PAD, (B, Ty)."""
 
     @property
     def target_tokens(self) -> int:
-        """Target pieces, padding left out."""
+        """Number of target pieces, without padding."""
         return int((self.target != PAD).sum())
 
     def to(self, device: torch.device) -> Batch:
@@ -48,10 +50,10 @@ class Batch:
 
 
 def epoch_batches(corpus: Corpus, batch_tokens: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
-    """Return the places in `corpus` of the pairs of each batch of an epoch, in order: an array (B,) for each batch.
+    """Return the batches of an epoch, in order: for each an array (B,) of indices of pairs in `corpus`.
 
-    A pair of weight w appears floor(w) times and once more with probability w - floor(w). Pairs of like length share a
-    batch; a batch holds as many pairs as keep (pairs) x (longest side) within `batch_tokens`, at least one.
+    A pair of weight w appears floor(w) times and once more with probability w - floor(w). Pairs of similar length share
+    a batch. A batch has as many pairs as keep (pairs) x (longest side) within `batch_tokens`, but at least one.
     """
     random = np.random.default_rng([seed, epoch])
     copies = np.floor(corpus.weights + random.random(len(corpus), dtype=np.float32)).astype(np.int64)
@@ -66,7 +68,7 @@ def epoch_batches(corpus: Corpus, batch_tokens: int, seed: int, epoch: int) -> l
 
 
 def _cut(pairs: NDArray[np.int64], lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[np.int64]]:
-    """Cut `pairs`, sorted by length, where the padded size of a batch would pass `batch_tokens`."""
+    """Split `pairs`, sorted by length, into batches of at most `batch_tokens` padded, or of one pair."""
     cuts, first, longest = [0], 0, 0
     for place, length in enumerate(lengths.tolist()):
         longest = max(longest, length)
@@ -77,7 +79,7 @@ def _cut(pairs: NDArray[np.int64], lengths: NDArray[np.int64], batch_tokens: int
 
 
 def padded(sentences: Sequence[Any]) -> Tensor:
-    """Return B sequences of ids, of several lengths, as one (B, longest) tensor of int64 filled up with PAD."""
+    """Return B sequences of ids as one int64 tensor (B, longest), filled with PAD."""
     out = np.full((len(sentences), max(map(len, sentences))), PAD, dtype=np.int64)
     for row, ids in zip(out, sentences, strict=True):
         row[: len(ids)] = ids
@@ -85,7 +87,7 @@ def padded(sentences: Sequence[Any]) -> Tensor:
 
 
 def make_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Batch:
-    """Return the padded tensors of the pairs at these places in `corpus`, (B,)."""
+    """Return the padded tensors of the pairs at `indices` (B,) in `corpus`."""
     sources = [corpus.source_sentence(i) for i in indices]
     target = padded([corpus.target_sentence(i) for i in indices])
     previous = torch.cat([torch.full((len(target), 1), BOS), target[:, :-1]], dim=1)

@@ -1,4 +1,4 @@
-"""`TrainingConfig`: everything that defines a training run. The command line's options are these fields."""
+"""Define `TrainingConfig`, all settings of a training run; the options of `attnviz train` are its fields."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 VERSION = 2
-"""Of the file of settings: version 1, which had no mark, called the attention "general" by the name "dot"."""
+"""Version of the settings file. Version 1, which had no version field, called the "general" attention "dot"."""
 DEFAULT_VOCABULARY = 8000
-"""Pieces of a vocabulary that nothing else was asked for."""
+"""Pieces of the vocabulary unless another size is set."""
 _MANY = 10**9
 _LARGEST_SEED = 2**31 - 1
 
@@ -27,14 +27,16 @@ _LARGEST_SEED = 2**31 - 1
 def _option(
     help_text: str, default: Any = dataclasses.MISSING, among: tuple[Any, ...] = (), without: float | None = None
 ) -> Any:
-    """Return a field whose `metadata["help"]` the command line shows; it is `among` the least and the most that a
-    number may be, or among these words, but not the bound that it is to be `without`."""
+    """Return a field whose `metadata["help"]` is the help text on the command line.
+
+    `among` holds the smallest and largest number, or the allowed words; `without` is an exclusive bound.
+    """
     return field(default=default, metadata={"help": help_text, "among": among, "without": without})
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """A training run. Same config, same files, same machine: same weights."""
+    """Settings of a training run; the same config, files and machine give the same weights."""
 
     data: tuple[str, ...] = _option(
         "training pairs, .tsv or .tsv.xz, source<TAB>target; PATH=WEIGHT shows a pair WEIGHT times an epoch on average"
@@ -159,7 +161,7 @@ class TrainingConfig:
     threads: int = _option("threads of the CPU; 0 leaves torch's choice", 0, (0, 1024))
 
     def __post_init__(self) -> None:
-        """Raise ValueError, saying which field is wrong, unless every value is of its kind and within its bounds."""
+        """Raise ValueError, naming the field, unless every value has its type and is within its bounds."""
         for each in dataclasses.fields(self):
             _check_value(each, getattr(self, each.name))
         for name in ("data", "validation"):
@@ -176,8 +178,8 @@ class TrainingConfig:
         self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 
     def model_config(self, vocabulary_size: int) -> TrainableConfig:
-        """Return the network's config, for as many pieces as the tokenizer turned out to have."""
-        # Imported here, so that the options can be listed without waiting for torch.
+        """Return the network's config for a tokenizer with `vocabulary_size` pieces."""
+        # Imported here because importing torch would slow down `--help`.
         from attnviz.network import DecomposableConfig, ModelConfig, TransformerConfig
 
         if self.architecture == "decomposable":
@@ -204,12 +206,12 @@ class TrainingConfig:
         )
 
     def to_json(self) -> str:
-        """Return the fields, marked with the version of this file, as JSON."""
+        """Return the fields and the version of the file format as JSON."""
         return json.dumps({"version": VERSION} | self.to_dict(), indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> TrainingConfig:
-        """Return what `to_json` wrote; raise ValueError or RecursionError where `text` is something else."""
+        """Return the config that `to_json` wrote; raise ValueError or RecursionError for other text."""
         fields = json.loads(text)
         if not isinstance(fields, dict):
             raise ValueError("it holds no settings")
@@ -219,14 +221,14 @@ class TrainingConfig:
         return cls.from_dict(renamed(fields) if version == 1 else fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary fit for JSON."""
+        """Return the fields as a dictionary that JSON can encode."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> TrainingConfig:
-        """Return the config with these fields, as JSON has them; one that is missing has its default.
+        """Return the config with these decoded JSON fields; missing fields have their defaults.
 
-        Raise ValueError on an unknown or bad one, or where one without a default is missing.
+        Raise ValueError for an unknown or invalid field, or a missing one without a default.
         """
         if not isinstance(fields, dict):
             raise ValueError("it holds no settings")
@@ -239,7 +241,7 @@ class TrainingConfig:
 
 
 def _check_value(each: dataclasses.Field[Any], value: Any) -> None:
-    """Raise ValueError unless the `value` of a field is of its kind and within its bounds."""
+    """Raise ValueError unless `value` has the type of the field and is within its bounds."""
     name, among = each.name, each.metadata["among"]
     if each.type == "int":
         bounds.whole(name, value, *among)

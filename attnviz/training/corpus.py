@@ -1,4 +1,4 @@
-"""Files with weights, and the encoded corpus as flat arrays of ids."""
+"""Encode sentence pairs and their weights as flat arrays of ids, and save and load them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCK = 20_000
 
 
 def parse_weighted(entry: str) -> tuple[Path, float]:
-    """Split `PATH=WEIGHT` into path and weight (1 where none is given); raise AttnvizError for a bad weight."""
+    """Split `PATH=WEIGHT` into path and weight, 1 where none is given; raise AttnvizError for an invalid weight."""
     path, mark, weight = entry.rpartition("=")
     if not mark:
         return Path(entry), 1.0
@@ -33,17 +33,19 @@ def parse_weighted(entry: str) -> tuple[Path, float]:
 
 @dataclass(frozen=True)
 class Corpus:
-    """N encoded sentence pairs. Sentence k of the source is `source[source_starts[k]:source_starts[k + 1]]`, `</s>`
-    last; the target likewise."""
+    """N encoded sentence pairs.
+
+    Source sentence k is `source[source_starts[k]:source_starts[k + 1]]`, with `</s>` last; the target likewise.
+    """
 
     source: NDArray[np.int32]
-    """Ids of all source sentences, one after the other, (pieces,)."""
+    """Ids of all source sentences, concatenated, (pieces,)."""
     source_starts: NDArray[np.int64]
-    """Where each begins, and where the last ends, (N + 1,)."""
+    """Start of each sentence, then the end of the last, (N + 1,)."""
     target: NDArray[np.int32]
     target_starts: NDArray[np.int64]
     weights: NDArray[np.float32]
-    """How many times an epoch shows each pair, on average, (N,)."""
+    """Mean number of times an epoch uses each pair, (N,)."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -51,12 +53,12 @@ class Corpus:
 
     @property
     def source_lengths(self) -> NDArray[np.int64]:
-        """Pieces of each source sentence, `</s>` included, (N,)."""
+        """Pieces of each source sentence, with `</s>`, (N,)."""
         return np.diff(self.source_starts)
 
     @property
     def target_lengths(self) -> NDArray[np.int64]:
-        """Pieces of each target sentence, `</s>` included, (N,)."""
+        """Pieces of each target sentence, with `</s>`, (N,)."""
         return np.diff(self.target_starts)
 
     def source_sentence(self, index: int) -> NDArray[np.int32]:
@@ -68,7 +70,7 @@ class Corpus:
         return self.target[self.target_starts[index] : self.target_starts[index + 1]]
 
     def save(self, path: Path) -> None:
-        """Write the arrays to `path` (.npz), whole or not at all."""
+        """Write the arrays to `path` (.npz) atomically."""
         with replacing(path) as beside, beside.open("wb") as file:
             np.savez(
                 file,
@@ -81,8 +83,11 @@ class Corpus:
 
     @classmethod
     def load(cls, path: Path, vocabulary_size: int) -> Corpus:
-        """Read what `save` wrote; raise AttnvizError, naming the file, where it is damaged, or of another vocabulary
-        than one of `vocabulary_size` pieces."""
+        """Return the corpus that `save` wrote.
+
+        Raise AttnvizError, naming the file, where it is damaged or has ids of a vocabulary larger than
+        `vocabulary_size`.
+        """
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 corpus = cls(**arrays)
@@ -94,7 +99,7 @@ class Corpus:
         return corpus
 
     def check(self, vocabulary_size: int) -> None:
-        """Raise ValueError or TypeError unless the arrays fit one another and the ids are below `vocabulary_size`."""
+        """Raise ValueError or TypeError unless the arrays are consistent and all ids are below `vocabulary_size`."""
         if self.weights.dtype != np.float32 or self.weights.ndim != 1 or not (self.weights > 0).all():
             raise ValueError("its weights are not positive numbers")
         for ids, starts in ((self.source, self.source_starts), (self.target, self.target_starts)):
@@ -107,11 +112,11 @@ class Corpus:
 
 
 def encode(pairs: Sequence[Pair], weights: Sequence[float], tokenizer: Tokenizer) -> Corpus:
-    """Return N `pairs`, with as many `weights`, as ids, each sentence closed by EOS."""
+    """Return N `pairs`, with as many `weights`, as ids; each sentence ends with EOS."""
     flat, starts = [], []
     for side in (0, 1):
         ids, lengths = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-        # A block at a time: as Python's numbers the ids would take ten times the memory.
+        # One block at a time: as Python integers the ids would take ten times the memory.
         for first in range(0, len(pairs), _BLOCK):
             sentences = tokenizer.encode_batch([pair[side] for pair in pairs[first : first + _BLOCK]])
             lengths.append(np.array([len(each) + 1 for each in sentences], dtype=np.int64))

@@ -1,4 +1,4 @@
-"""The run's log as a page to watch it by: losses, BLEU and learning rate over the updates, in SVG and nothing else."""
+"""Draw a run's log as an HTML page with SVG curves of loss, BLEU, accuracy and learning rate over updates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.files import replace_text
 from attnviz.training.log import MEAN, LogRow, read_log
 
 Point = tuple[float, float]
-"""Update and value."""
+"""(update, value)."""
 
 _TRAINING, _VALIDATION, _MEAN = (
     "light-dark(#5f6368, #a8adb3)",
@@ -42,7 +42,7 @@ _PAGE = """<!DOCTYPE html>
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a picture, with its points marked where they are few."""
+    """One curve of a plot; `marked` draws its points, `joined` the line between them."""
 
     name: str
     colour: str
@@ -57,7 +57,7 @@ def write_curve(log: Path, path: Path, name: str) -> None:
 
 
 def curve_html(rows: Sequence[LogRow], name: str) -> str:
-    """Return the page of a run with these rows of the log: one file, which needs no network and no script."""
+    """Return the page for these rows of the log: one self-contained HTML file without scripts."""
     last = [row for row in rows if not row["weights"].startswith(MEAN)]
     mean = [row for row in rows if row["weights"].startswith(MEAN)]
 
@@ -95,9 +95,9 @@ def curve_html(rows: Sequence[LogRow], name: str) -> str:
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Return round numbers, at most `most` steps apart, from at or below `low` to at or above `high`."""
+    """Return round tick values, at most `most` steps apart, that enclose `low` and `high`."""
     span = high - low
-    if span <= 1e-6 * max(abs(low), abs(high)):  # all but one number
+    if span <= 1e-6 * max(abs(low), abs(high)):  # nearly constant
         span = abs(high) or 1.0
     power = 10.0 ** math.floor(math.log10(span / most))
     step = next(factor * power for factor in (1, 2, 5, 10, 20) if factor * power * most >= span)
@@ -118,7 +118,7 @@ def _points(rows: Sequence[LogRow], column: str) -> list[Point]:
 
 
 def _picture(title: str, lines: Sequence[Series], place: int, updates: float) -> str:
-    """Return one picture as SVG, the `place`-th from the top."""
+    """Return one plot as SVG, the `place`-th from the top."""
     values = [value for line in lines for _, value in line.points] or [0.0]
     across, up = ticks(0, updates, 8), ticks(min(values), max(values))
     bottom = place * (_HEIGHT + _GAP) + _HEIGHT + _GAP / 2
@@ -146,7 +146,7 @@ def _picture(title: str, lines: Sequence[Series], place: int, updates: float) ->
 
 
 def _drawn(line: Series, placed: Sequence[Point]) -> list[str]:
-    """Return `line` with its points `placed` on the picture."""
+    """Return the SVG elements of `line`, whose points have the coordinates `placed`."""
     parts = []
     if line.joined and placed:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)

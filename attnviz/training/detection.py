@@ -1,4 +1,4 @@
-"""Training a detector of translations: batches of pairs and of negatives of them, its objective, its validation."""
+"""Train a translation detector: batches of translation pairs and negatives, its objective and its validation."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from attnviz.training.preparation import LEXICON, prepare_guidance
 from attnviz.training.validation import validation_pairs
 
 EXCHANGES = "exchanges.npz"
-"""File of a run's folder, and of the finished model's: the words that may stand in one another's place."""
+"""File in the folder of a run and of the finished model: words that may replace one another."""
 TRANSLATION = "translation"
-"""The kind of a pair that nothing was done to."""
+"""Kind of an unchanged pair."""
 
 _SAMPLE = 150_000
-"""Pairs, at most, from which links and kinds of words are learnt."""
+"""Largest number of pairs from which links and word kinds are learnt."""
 _LINKS, _LEAST_SHARE = 4, 0.05
-"""Counterparts kept of a piece, and the share of its links that each has to have."""
+"""Number of counterparts stored for a piece, and the smallest share of its links that each must have."""
 _BATCH_TOKENS = 8000
 _LEAST_WEIGHT = 1e-9
-"""Below it a weight counts as this much, so that its logarithm stays finite."""
+"""Lower bound on weights inside a logarithm, which keeps it finite."""
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Padded ids of B sentence pairs, and which of them are translations."""
+    """Padded ids of B sentence pairs, with labels that say which are translations."""
 
     source: Tensor
-    """(B, Tx), int64, as all of these are."""
+    """Source ids, (B, Tx), int64 like all tensors here."""
     target: Tensor
-    """(B, Ty)."""
+    """Target ids, (B, Ty)."""
     labels: Tensor
-    """1 for a translation, 0 for none, (B,)."""
+    """1 for a translation, 0 for a negative, (B,)."""
 
     def to(self, device: torch.device) -> PairBatch:
         """Return the batch on `device`."""
@@ -55,28 +55,28 @@ class PairBatch:
 
 
 def pair_batch(translations: Sequence[Sentences], others: Sequence[Sentences]) -> PairBatch:
-    """Return the padded tensors of pairs that are translations, then of those that are none."""
+    """Return the padded tensors of `translations`, then of `others`, which are negatives."""
     pairs = [*translations, *others]
     labels = torch.tensor([1] * len(translations) + [0] * len(others))
     return PairBatch(padded([source for source, _ in pairs]), padded([target for _, target in pairs]), labels)
 
 
 def pairs_at(corpus: Corpus, indices: NDArray[np.int64]) -> list[Sentences]:
-    """Return the pairs at these places (B,) in `corpus`."""
+    """Return the pairs at `indices` (B,) in `corpus`."""
     return [(corpus.source_sentence(i).tolist(), corpus.target_sentence(i).tolist()) for i in indices]
 
 
 class Verdict(nn.Module):
-    """The network with its loss, the cross-entropy of two classes, as one module."""
+    """The detector and its loss, cross-entropy over two classes, as one module."""
 
     def __init__(self, network: Decomposable, label_smoothing: float, guidance: float = 0.0) -> None:
         super().__init__()
         self.network, self.label_smoothing, self.guidance = network, label_smoothing, guidance
 
     def forward(self, batch: PairBatch, links: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log likelihood, in nats, each a number () summed over the pairs.
+        """Return the loss and the negative log likelihood, in nats, scalars () summed over the pairs.
 
-        The loss is the smoothed one plus, given soft `links` (T, Ty, Tx) of the first T pairs, which are translations,
+        The loss is label-smoothed. Given soft `links` (T, Ty, Tx) of the first T pairs, which are translations, it adds
         `guidance` times the mean cross-entropy of a pair's links with both of its alignments.
         """
         judged = self.network(batch.source, batch.target)
@@ -94,8 +94,11 @@ class Verdict(nn.Module):
 def prepare_lexicon(
     config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer
 ) -> tuple[Lexicon, tuple[Exchanges, Exchanges]]:
-    """Return the links of pieces, and the words to exchange on either side, both learnt from a sample of the pairs at
-    the first call for this output folder."""
+    """Return the lexicon of piece links, and the exchangeable words of source and target.
+
+    The exchangeable words are learnt from a sample of the pairs in the first call for this output folder, and loaded
+    afterwards.
+    """
     output, path = Path(config.output), Path(config.output) / EXCHANGES
     if not path.exists() or not (output / LEXICON).exists():
         share = min(1.0, _SAMPLE / corpus.weights.sum())
@@ -109,7 +112,7 @@ def prepare_lexicon(
 
 
 def encode_places(corpus: Corpus, places: NDArray[np.int64]) -> Corpus:
-    """Return the pairs at these places (N,) as a corpus of their own, each of weight 1."""
+    """Return the pairs at `places` (N,) as a corpus of their own, with weight 1 each."""
     flat, starts = [], []
     for sentence, lengths in (
         (corpus.source_sentence, corpus.source_lengths),
@@ -121,8 +124,10 @@ def encode_places(corpus: Corpus, places: NDArray[np.int64]) -> Corpus:
 
 
 def counterparts(counts: Tensor) -> NDArray[np.int32]:
-    """Return the pieces that each piece is linked to most, those with a fair share of its links, -1 where there are
-    fewer, (K, links); `counts` (K, K) has a row for each piece."""
+    """Return the pieces of the other language that each piece is linked to most, (K, links), -1 where there are fewer.
+
+    `counts` (K, K) has a row for each piece. A counterpart needs a share of at least `_LEAST_SHARE` of the row.
+    """
     best, places = counts.topk(min(_LINKS, len(counts)), dim=1)
     kept = best >= _LEAST_SHARE * counts.sum(1, keepdim=True).clamp_min(1e-9)
     return torch.where(kept, places, -1).numpy().astype(np.int32)
@@ -130,37 +135,37 @@ def counterparts(counts: Tensor) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Detected:
-    """A validation."""
+    """Result of a validation of a detector."""
 
     loss: float
-    """Cross-entropy per pair, translations and negatives alike, in nats."""
+    """Cross-entropy per pair over translations and negatives, in nats."""
     accuracy: Mapping[str, float]
-    """Share that was judged right, in [0, 1], of the translations and of each kind of negative."""
+    """Accuracy in [0, 1] on translations and on each kind of negative."""
 
     @property
     def mean(self) -> float:
-        """That of the translations and that of the negatives, the mean of their kinds, half each."""
+        """Mean of the accuracy on translations and the mean accuracy over kinds of negatives, in [0, 1]."""
         others = [share for kind, share in self.accuracy.items() if kind != TRANSLATION]
         return (self.accuracy[TRANSLATION] + sum(others) / max(1, len(others))) / 2
 
     @property
     def score(self) -> float:
-        """What is to become less."""
+        """Value that training minimises: minus the mean accuracy."""
         return -self.mean
 
     @property
     def columns(self) -> dict[str, float]:
-        """Its numbers by the columns of the log."""
+        """Values by column of the log."""
         return {"validation_loss": self.loss, "validation_accuracy": 100 * self.mean}
 
     def __str__(self) -> str:
-        """Return them in words."""
+        """Return the values in words."""
         kinds = ", ".join(f"{kind} {100 * share:.1f}" for kind, share in self.accuracy.items())
         return f"validation loss {self.loss:.4f}, accuracy {100 * self.mean:.2f} % ({kinds})"
 
 
 class DetectorValidation:
-    """The validation pairs of a run, each with a negative of every kind that can be had of it; always the same ones."""
+    """Validation pairs of a run, each with one negative of every possible kind; the same ones at every validation."""
 
     def __init__(
         self, config: TrainingConfig, tokenizer: Tokenizer, negatives: Negatives, device: torch.device
@@ -182,7 +187,7 @@ class DetectorValidation:
 
     @torch.inference_mode()
     def measure(self, network: Decomposable) -> Detected:
-        """Judge all pairs by `network`, which is in evaluation mode."""
+        """Return the result of `network`, which is in evaluation mode, on all pairs."""
         total, right, kinds = 0.0, [], []
         for batch, of in self.batches:
             inputs = batch.to(self.device)
@@ -196,4 +201,4 @@ class DetectorValidation:
         return Detected(total / len(names), accuracy)
 
     def snapshot(self, network: Decomposable, update: int) -> None:
-        """Keep nothing: alignments of fixed sentences are kept of translators."""
+        """Do nothing: only translators have snapshots of alignments."""

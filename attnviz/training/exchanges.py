@@ -1,7 +1,7 @@
-"""Words that may stand in one another's place: of one kind, but, as far as the pairs tell, of different meanings.
+"""Find words that may replace one another to make a negative: of one kind but, by the corpus, of different meaning.
 
-A kind is a look, an ending and a class of frequency. What a word means is told by the pieces of the other language that
-a lexicon learnt from the pairs links it to: words that share one are not exchanged.
+A kind is an ending, capitalisation, a preceding space and a class of frequency. The meaning of a word is approximated
+by the pieces of the other language that a lexicon links it to: words that share such a piece are not exchanged.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from attnviz.files import DAMAGED, replacing
 from attnviz.text import EOS, PAD, SPACE, Tokenizer
 
 Word = tuple[int, ...]
-"""Ids of its pieces."""
+"""Ids of a word's pieces."""
 
 _FEWEST = 4
-"""Times a word has to occur, and words that a kind has to have."""
+"""Smallest number of occurrences of a word, and of words of a kind."""
 _COMMONEST = 1e-3
-"""Share of all words above which one is left alone: with function words exchanged, a translation may still be one."""
+"""Largest share of all words that a word may have. Exchanged function words could leave the pair a translation."""
 _FEW = 200
-"""Times that a word may occur in any case, however few the pairs."""
+"""Number of occurrences that is always allowed, however small the corpus."""
 _LETTERS = 3
 _LONGEST = 5
-"""Pieces of the longest word that is exchanged."""
+"""Largest number of pieces of an exchanged word."""
 _NONE = -1
 
 
 class WordFinder:
-    """Finds the words in a sentence of ids: runs of letters and digits."""
+    """Find the words in a sentence of ids: runs of letters and digits."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        """Take the tokenizer that the ids are of."""
+        """Classify the pieces of `tokenizer`, whose ids the sentences have."""
         pieces = tokenizer.pieces(range(len(tokenizer)))
         self.texts = [piece.replace(SPACE, "") for piece in pieces]
         first = [piece.startswith(SPACE) for piece in pieces]
@@ -50,7 +50,7 @@ class WordFinder:
         self.digits = {text: index for index, text in enumerate(self.texts) if text.isdigit() and not first[index]}
 
     def words(self, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield where each word of `ids` begins and ends."""
+        """Yield the start and the end of each word in `ids`."""
         start = _NONE
         for place, index in enumerate(ids):
             if self._goes_on[index]:
@@ -63,12 +63,14 @@ class WordFinder:
             yield start, len(ids)
 
     def spelling(self, word: Iterable[int]) -> str:
-        """Return the text of a word, without its blank."""
+        """Return the text of a word, without its leading space."""
         return "".join(self.texts[index] for index in word)
 
     def look(self, word: Word) -> tuple[str, bool, bool] | None:
-        """Return ending, whether it is capitalised, and whether a blank stands before it; None for a short word, or one
-        with digits, which is not to be looked up."""
+        """Return a word's last two letters, whether it is capitalised, and whether a space precedes it.
+
+        Return None for a word that is not exchanged: shorter than three letters, or with digits.
+        """
         text = self.spelling(word)
         if len(text) < _LETTERS or not text.isalpha():
             return None
@@ -77,14 +79,14 @@ class WordFinder:
 
 @dataclass(frozen=True)
 class Exchanges:
-    """The words of one language by kind, N of them."""
+    """N words of one language, grouped by kind."""
 
     words: NDArray[np.int32]
-    """Ids of the pieces of each, PAD where it is over, (N, pieces)."""
+    """Ids of the pieces of each word, filled with PAD, (N, pieces)."""
     kinds: NDArray[np.int32]
-    """The kind of each, counted from 0, (N,)."""
+    """Index of the kind of each word, from 0, (N,)."""
     counterparts: NDArray[np.int32]
-    """The pieces of the other language that each of the K pieces is linked to, -1 where there are fewer, (K, links)."""
+    """Pieces of the other language that each of the K pieces is linked to, -1 where there are fewer, (K, links)."""
 
     @cached_property
     def _members(self) -> list[list[Word]]:
@@ -102,8 +104,10 @@ class Exchanges:
         return frozenset(self.counterparts[list(word)].ravel().tolist()) - {_NONE}
 
     def another(self, word: Word, random: np.random.Generator) -> Word | None:
-        """Return a word of the same kind with no piece linked to what a piece of `word` is linked to; None where `word`
-        is not exchanged, or where a few draws find none."""
+        """Return a random word of the same kind that shares no linked piece with `word`.
+
+        Return None where `word` is not exchangeable, or where eight draws find no such word.
+        """
         kind = self._kind.get(word)
         if kind is None:
             return None
@@ -118,8 +122,10 @@ class Exchanges:
 def learn_exchanges(
     sentences: Sequence[Sequence[int]], finder: WordFinder, counterparts: NDArray[np.int32]
 ) -> Exchanges:
-    """Return the kinds of the words of these `sentences`, ids of one language; a sentence's first word, which is
-    capitalised whatever it is, does not count. `counterparts` (K, links)."""
+    """Return the words of `sentences`, ids of one language, by kind; `counterparts` is (K, links).
+
+    The first word of a sentence does not count, because it is capitalised in any case.
+    """
     counts: Counter[Word] = Counter()
     for ids in sentences:
         counts.update(tuple(ids[start:end]) for start, end in finder.words(ids) if start > 0)
@@ -137,7 +143,7 @@ def learn_exchanges(
 
 
 def save_exchanges(path: Path, sides: Sequence[Exchanges]) -> None:
-    """Write those of source and target to `path` (.npz), whole or not at all."""
+    """Write the exchangeable words of source and target to `path` (.npz) atomically."""
     arrays = {
         f"{side}_{name}": getattr(found, name)
         for side, found in zip(("source", "target"), sides, strict=True)
@@ -148,8 +154,10 @@ def save_exchanges(path: Path, sides: Sequence[Exchanges]) -> None:
 
 
 def load_exchanges(path: Path, vocabulary_size: int) -> tuple[Exchanges, Exchanges]:
-    """Read what `save_exchanges` wrote; raise AttnvizError, naming the file, where it is missing, damaged or of another
-    vocabulary than one of `vocabulary_size` pieces."""
+    """Return what `save_exchanges` wrote.
+
+    Raise AttnvizError, naming the file, where it is missing, damaged or not for `vocabulary_size` pieces.
+    """
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             source, target = (
@@ -164,7 +172,7 @@ def load_exchanges(path: Path, vocabulary_size: int) -> tuple[Exchanges, Exchang
 
 
 def _check(side: Exchanges, vocabulary_size: int) -> None:
-    """Raise ValueError unless the arrays fit one another and the vocabulary."""
+    """Raise ValueError unless the arrays are consistent with one another and with the vocabulary."""
     words, kinds, counterparts = side.words, side.kinds, side.counterparts
     if any(array.dtype != np.int32 for array in (words, kinds, counterparts)) or words.ndim != 2:
         raise ValueError("its arrays are of other kinds")

@@ -1,8 +1,8 @@
-"""Guided alignment: soft links between pieces, learnt from the pairs alone, for attention to be trained towards.
+"""Guided alignment: learn soft links between pieces from the sentence pairs, as a training target for attention.
 
 The links come from two word-translation models, one in each direction, that are trained to agree (Liang, Taskar & Klein
-2006): IBM Model 1 with a preference for the diagonal (Dyer, Chahuneau & Smith 2013). Both are read off one table of
-joint counts, which is all there is to keep.
+2006): IBM Model 1 with a preference for the diagonal (Dyer, Chahuneau & Smith 2013). Both follow from one table of
+joint counts, which is all that is stored.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ ROUNDS = 5
 """Passes over the pairs; links change little after the fourth."""
 _BATCH_TOKENS = 20_000
 _DIAGONAL = 4.0
-"""How strongly links near the diagonal are preferred, in nats over the length of the sentence."""
+"""Strength of the preference for the diagonal, in nats over the length of the sentence."""
 _UNLINKED = 0.08
-"""Share of pieces expected to have no counterpart."""
+"""Expected share of pieces without a counterpart."""
 _UNSEEN = 1e-7
-"""Probability of a pair of pieces that never met."""
+"""Probability of two pieces that never occur together."""
 
 
 class Lexicon:
-    """Joint counts of source and target pieces that translate one another."""
+    """Expected counts of source and target pieces that translate one another."""
 
     def __init__(self, counts: Tensor) -> None:
-        """Take `counts` (K, K): target piece in the row, source piece in the column, as expected in the corpus."""
+        """Store expected `counts` (K, K) over the corpus, target pieces in rows and source pieces in columns."""
         self.counts = counts
         total = counts.sum()
         self._by_source = counts.sum(0).clamp_min(1e-9)
@@ -43,14 +43,17 @@ class Lexicon:
         self._target_share, self._source_share = self._by_target / total, self._by_source / total
 
     def links(self, batch: Batch) -> Tensor:
-        """Return soft links (B, Ty, Tx) in [0, 1]: the probability, under both directions at once, that target piece i
-        and source piece j translate one another. Rows and columns add up to at most 1; padding has no links."""
+        """Return soft links (B, Ty, Tx) in [0, 1], the product of the link probabilities of both directions.
+
+        Entry ij is the probability that target piece i and source piece j translate one another. Rows and columns sum
+        to at most 1; padding has no links.
+        """
         source, target = batch.source, batch.target
         joint = self.counts.view(-1)[target[:, :, None] * len(self.counts) + source[:, None, :]]
         prior = _prior(batch)
         by_target = self._by_target[target][:, :, None]
         by_source = self._by_source[source][:, None, :]
-        # p(target piece | source piece), then p(source piece | target piece), each beside "it has no counterpart".
+        # p(target piece | source piece), then p(source piece | target piece); denominators include "no counterpart".
         forward = (joint / by_source + _UNSEEN) * prior
         forward /= forward.sum(2, keepdim=True) + self._unlinked(self._target_share[target])[:, :, None]
         backward = (joint / by_target + _UNSEEN) * prior
@@ -63,29 +66,31 @@ class Lexicon:
 
     @classmethod
     def learn(cls, corpus: Corpus, vocabulary_size: int, seed: int) -> Lexicon:
-        """Return the lexicon of the pairs of one epoch, by expectation maximisation; its memory is twice K x K
-        floats, those of the last round and those of this one."""
+        """Return the lexicon of the pairs of one epoch, by expectation maximisation.
+
+        It needs memory for two K x K float32 tables: the counts of the last round and of the current one.
+        """
         batches = epoch_batches(corpus, _BATCH_TOKENS, seed, 0)
         lexicon = cls(torch.ones(vocabulary_size, vocabulary_size))
         for _ in tqdm(range(ROUNDS), unit="round", desc="word links"):
             counts = torch.zeros(vocabulary_size * vocabulary_size)
             for batch in (make_batch(corpus, indices) for indices in batches):
                 cells = batch.target[:, :, None] * vocabulary_size + batch.source[:, None, :]
-                # One thread adds them up, in order: the same sum at every run.
+                # On the CPU index_add_ sums in one thread and in order, so every run gets the same counts.
                 counts.index_add_(0, cells.view(-1), lexicon.links(batch).view(-1))
             lexicon = cls(counts.view(vocabulary_size, vocabulary_size))
         return lexicon
 
     def save(self, path: Path) -> None:
-        """Write the counts to `path` (.npy), whole or not at all."""
+        """Write the counts to `path` (.npy) atomically."""
         with replacing(path) as beside, beside.open("wb") as file:
             np.save(file, self.counts.numpy())
 
     @classmethod
     def load(cls, path: Path, vocabulary_size: int) -> Lexicon:
-        """Read what `save` wrote for `vocabulary_size` pieces; the processes of a machine share the memory.
+        """Return what `save` wrote for `vocabulary_size` pieces; processes of one machine share the memory-mapped file.
 
-        Raise AttnvizError, naming the file, where it is damaged or of another vocabulary.
+        Raise AttnvizError, naming the file, where it is damaged or for another vocabulary.
         """
         try:
             counts = np.load(path, mmap_mode="c", allow_pickle=False)
@@ -98,7 +103,7 @@ class Lexicon:
 
 
 def _prior(batch: Batch) -> Tensor:
-    """Return how near each cell is to the diagonal, (B, Ty, Tx), and 0 for padding."""
+    """Return the closeness of each cell to the diagonal, (B, Ty, Tx), 0 for padding; rows sum to 1."""
     kept_target, kept_source = batch.target != PAD, batch.source != PAD
     down = torch.arange(batch.target.shape[1]) / kept_target.sum(1, keepdim=True)
     across = torch.arange(batch.source.shape[1]) / kept_source.sum(1, keepdim=True)

@@ -1,6 +1,6 @@
-"""First embeddings that know a little: a target piece begins where the source pieces are that it is linked to.
+"""Initialise a detector's embeddings so that a target piece starts close to the source pieces it is linked to.
 
-The paper begins with vectors learnt elsewhere (GloVe); here the pairs themselves, by way of word links, give the first.
+Parikh et al. (2016) start from GloVe vectors; here links learnt from the sentence pairs replace them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from attnviz.training.guidance import Lexicon
 
 @torch.no_grad()
 def begin_with_links(network: Decomposable, lexicon: Lexicon) -> None:
-    """Give a `network` of random weights first embeddings by the links of `lexicon`, which has as many pieces.
+    """Set the first embeddings of `network`, which has random weights, by the links of `lexicon` over the same pieces.
 
-    The first half of a piece's embedding, its vector as a source piece, stays random: nearly orthogonal to every other.
-    The second half, its vector as a target piece, becomes the mean of the vectors of the source pieces it is linked to,
-    by their shares, as long as any other; where there are none, its own. Each language's projection begins by reading
-    its half alone, and both read alike. An odd unit is left as it is.
+    The first half of a piece's embedding, its vector as a source piece, stays random and so is nearly orthogonal to all
+    others. The second half, its vector as a target piece, becomes the mean vector of the source pieces it is linked to,
+    weighted by counts and scaled to the mean length; without links it is its own source vector. Each projection starts
+    by reading only the half of its language, and both use the same weights. An odd unit stays unchanged.
     """
     half = network.config.embedding_size // 2
     if not half:

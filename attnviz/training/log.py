@@ -1,4 +1,4 @@
-"""The run's CSV log: a row every few updates and at every validation."""
+"""Write and read a run's CSV log: one row every few updates and one at every validation."""
 
 from __future__ import annotations
 
@@ -33,17 +33,20 @@ COLUMNS = (
     "weights",
 )
 MEAN = "mean"
-"""What the column `weights` begins with where a validation measured averaged weights; else it measured the last."""
+"""Prefix of the column `weights` in rows of validations of averaged weights; other validations use the current ones."""
 
 LogRow = dict[str, str]
 
 
 class Log:
-    """Appends rows; losses are nats per target piece, the likelihood is without label smoothing."""
+    """CSV log of a run; losses are nats per term of the loss, the likelihood is without label smoothing."""
 
     def __init__(self, path: Path, update: int) -> None:
-        """Open the log of a run that stands at `update`; rows a killed run wrote after its checkpoint are dropped, and
-        those of the mean of its weights, which will be measured again."""
+        """Open the log of a run that resumes at `update`.
+
+        Rows beyond `update`, written after the last checkpoint, are dropped. So are those of averaged weights, which
+        will be measured again.
+        """
         self.path = path
         kept = [row for row in read_log(path) if int(row["update"]) <= update and not row["weights"].startswith(MEAN)]
         text = io.StringIO(newline="")
@@ -55,8 +58,10 @@ class Log:
     def write(
         self, progress: Progress, values: Mapping[str, float], rate: float | None = None, weights: str = ""
     ) -> None:
-        """Append a row with `values` by column; columns without a value stay empty. Raise AttnvizError where that
-        fails."""
+        """Append a row with `values` by column; other columns stay empty.
+
+        Raise AttnvizError where that fails.
+        """
         row = {
             "update": progress.update,
             "epoch": progress.epoch,
@@ -69,15 +74,17 @@ class Log:
             with self.path.open("a", newline="", encoding="utf-8") as file:
                 csv.DictWriter(file, COLUMNS).writerow(row)
                 file.flush()
-                # Before the checkpoint of the same update: a run that goes on from that has its row.
+                # The row must be on disk before the checkpoint of the same update, from which a run may resume.
                 os.fsync(file.fileno())
         except OSError as error:
             raise AttnvizError(f"The log {self.path} cannot be written: {error.strerror}.") from error
 
 
 def read_log(path: Path) -> list[LogRow]:
-    """Return the rows of a log by column, empty where it has none; what is no row, as the rest of a damaged file, is
-    left out."""
+    """Return the rows of a log by column, with "" for missing values.
+
+    A missing log has no rows; invalid rows of a damaged file are skipped.
+    """
     rows: list[LogRow] = []
     try:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
@@ -91,12 +98,11 @@ def read_log(path: Path) -> list[LogRow]:
 
 
 CURVES = {"training": "train_likelihood", "loss": "validation_loss", "bleu": "validation_bleu"}
-"""Columns of the log that are drawn over the updates, by the names of their curves."""
+"""Columns of the log that are plotted over the updates, by curve name."""
 
 
 def read_curves(path: Path) -> dict[str, Curve]:
-    """Return the curves in a log, those without a value left out; what was measured of averaged weights is none of
-    theirs."""
+    """Return the non-empty curves in a log, without validations of averaged weights."""
     rows = [row for row in read_log(path) if not row["weights"].startswith(MEAN)]
     found = {
         name: {int(row["update"]): float(row[column]) for row in rows if _is_number(row[column])}
@@ -113,10 +119,10 @@ def _is_number(text: str) -> bool:
 
 
 class Window:
-    """The updates since the last row of the log, and how fast this process did its part of them."""
+    """Loss sums since the last row of the log, and the speed of this process over them."""
 
     def __init__(self, sums: Sums) -> None:
-        """Go on with `sums`, those of the updates before this process."""
+        """Continue `sums`, which may come from before this process started."""
         self.sums, self._before, self._started = sums, sums.tokens, time.perf_counter()
 
     def row(self) -> dict[str, float]:
@@ -129,6 +135,6 @@ class Window:
         }
 
     def report(self) -> dict[str, str]:
-        """Return what the progress bar says."""
+        """Return what the progress bar shows."""
         row = self.row()
         return {"tok/s": f"{row['tokens_per_second']:.0f}", "loss": f"{row['train_likelihood']:.3f}"}

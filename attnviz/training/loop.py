@@ -1,4 +1,4 @@
-"""The training loop: one process, or several under torchrun; stops and resumes at any moment."""
+"""The training loop, in one process or several under torchrun; it can stop after any update and resume."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from attnviz.training.team import Team, team
 from attnviz.training.warm_start import start_from
 
 MOMENTS = "moments"
-"""Folder, in that of a run, of the models kept on the way, each named after its update."""
+"""Subfolder of a run with the models saved during training, each named after its update."""
 _LOG_EVERY = 50
 _TRIM_EVERY = 5
-"""Updates between two returns of free memory: sentences of every length leave blocks that the next do not fit."""
+"""Updates between two returns of free memory: sentences of varying length leave blocks that later ones do not fit."""
 
 
 def run(config: TrainingConfig, *, kill: bool = False) -> Path:
-    """Train until `updates` are done or validation stops it; return the folder of the finished model.
+    """Train until `updates` are done or early stopping ends the run; return the folder of the finished model.
 
-    Where `output` holds a checkpoint the run goes on from it. SIGINT or SIGTERM lets it finish the update, save its
-    state and raise Stopped, a KeyboardInterrupt; a second one stops at once, and ends the process with `kill`. Raise
-    AttnvizError for data, folders or devices that cannot be used.
+    Where `output` holds a checkpoint the run resumes from it. After SIGINT or SIGTERM it finishes the update, saves its
+    state and raises Stopped, a KeyboardInterrupt. A second signal stops at once, and ends the process with `kill`.
+    Raise AttnvizError for data, folders or devices that cannot be used.
     """
     if config.threads:
         torch.set_num_threads(config.threads)
@@ -60,7 +60,7 @@ def run(config: TrainingConfig, *, kill: bool = False) -> Path:
 
 
 class _Run:
-    """A run in progress."""
+    """A training run in progress."""
 
     def __init__(self, config: TrainingConfig, members: Team, kill: bool) -> None:
         self.config, self.members = config, members
@@ -100,7 +100,7 @@ class _Run:
     def _network(self) -> AnyNetwork:
         """Return a network of the run's sizes, with the weights of update 0: random ones, or those of `start_from`.
 
-        Where there is a checkpoint, its weights are to follow: of a model to start from nothing is needed any more.
+        With a checkpoint it is built from that, whose weights are loaded later, and `start_from` is not needed.
         """
         config, known = self.config, read_model_config(self.checkpoint)
         if known:
@@ -118,11 +118,11 @@ class _Run:
 
     @property
     def checkpoint(self) -> Path:
-        """The file the run resumes from."""
+        """File from which the run resumes."""
         return self.output / CHECKPOINT
 
     def train(self) -> Path:
-        """Update the weights until the run is over; raise Stopped where it is asked to stop before."""
+        """Train until the run is over; raise Stopped where a stop is requested before."""
         with self.stop.listening(self.members.leads), contextlib.closing(self.bar):
             return self._train()
 
@@ -163,19 +163,19 @@ class _Run:
         return self.output / "model"
 
     def _stop_when_asked(self) -> None:
-        """Save the state and raise Stopped where a process of the run was asked to stop."""
+        """Save the state and raise Stopped where any process of the run was asked to stop."""
         if not self.members.any(self.stop.requested):
             return
         if self.members.leads and self.progress.update:
             self._save_state()
-        self.members.wait()  # torchrun kills the others when one process has gone
+        self.members.wait()  # torchrun kills the other processes when one exits
         raise self._stopped()
 
     def _stopped(self) -> Stopped:
         return Stopped(f"Stopped after update {self.progress.update:,}; run the same command to go on.")
 
     def _between_updates(self) -> None:
-        """Do what is due now: the log, a snapshot, a validation, a checkpoint."""
+        """Do what is due after an update: log row, snapshot, validation, checkpoint."""
         config, update = self.config, self.progress.update
         self.bar.update()
         if update % _TRIM_EVERY == 0:
@@ -196,7 +196,7 @@ class _Run:
             self._checkpoint()
 
     def say(self, remark: str) -> None:
-        """Print a remark above the bar, once for all processes."""
+        """Print `remark` above the progress bar, from the leading process only."""
         if self.members.leads:
             self.bar.write(remark, file=sys.stderr)
 
@@ -205,8 +205,10 @@ class _Run:
         return progress.update >= config.updates or 0 < config.patience <= progress.failures
 
     def _rest_of_epoch(self) -> Iterator[Inputs]:
-        """Yield what the objective is given for each of this process' batches of the epoch, from where the run stands,
-        and the number of its terms."""
+        """Yield the objective's inputs and number of loss terms for each remaining batch of this process in the epoch.
+
+        Raise AttnvizError where the data has fewer batches than there are processes.
+        """
         progress, members = self.progress, self.members
         batches = epoch_batches(self.corpus, self.config.batch_tokens, self.config.seed, progress.epoch)
         if len(batches) < members.size:
@@ -219,8 +221,10 @@ class _Run:
             yield self.task.inputs(indices, seed, members.device)
 
     def _update(self, inputs: tuple[Any, ...], terms: int) -> tuple[int, float, float]:
-        """Update the weights once; return the terms of the loss (target pieces, or pairs that are judged), and the two
-        losses per term, over all processes."""
+        """Update the weights once; return the number of loss terms and the two losses per term, over all processes.
+
+        Terms are target pieces or, for a detector, pairs.
+        """
         config, progress, members = self.config, self.progress, self.members
         torch.manual_seed((config.seed * 1_000_003 + progress.update) * members.size + members.rank)
         set_rate(self.optimizers, learning_rate(config, progress.update), config)
@@ -237,7 +241,7 @@ class _Run:
         return total, losses[0] / total, losses[1] / total
 
     def _validate_when_due(self) -> None:
-        """Validate after this update, where that is due; what a stop cuts short is due again when the run goes on."""
+        """Validate where it is due; a validation that a stop interrupts is due again when the run resumes."""
         update = self.progress.update
         if update % self.config.validate_every and update != self.config.updates:
             self.progress.validated = update
@@ -247,7 +251,10 @@ class _Run:
             self.progress.validated = update
 
     def _validate(self) -> None:
-        """Measure, keep the best model, and tell every process; raise Interrupted where a stop cuts it short."""
+        """Validate, save the model if it is the best, and share the score with all processes.
+
+        Raise Interrupted where a stop interrupts the validation.
+        """
         progress, score, interrupted = self.progress, 0.0, False
         if self.validation:
             self.network.eval()
@@ -277,13 +284,13 @@ class _Run:
         self.task.finish(self.output / "model")
 
     def _keep(self) -> None:
-        """Put the weights aside as a model, where they are to be kept."""
+        """Save the weights as a model folder after the updates in `keep_at`."""
         if self.progress.update in self.config.keep_at and self.members.leads:
             folder = self.output / MOMENTS / f"{self.progress.update:06}"
             save_model(folder, self.network, self.tokenizer)
 
     def _measured(self, network: AnyNetwork, named: str, weights: str = "") -> Measured:
-        """Validate `network`, which is in evaluation mode; say, log and draw the result."""
+        """Validate `network`, which is in evaluation mode; print, log and plot the result."""
         assert self.validation
         assert self.log
         keep_memory(False)
@@ -296,9 +303,9 @@ class _Run:
         return result
 
     def _checkpoint(self) -> None:
-        """Save the state; where weights are to be averaged, put them aside too."""
+        """Save the state, and a copy of the weights where they are to be averaged."""
         update = self.progress.update
-        # Copies go when the state says that they are no longer wanted, so that a kill in between costs none.
+        # Delete old copies only after saving the state, so that a kill in between loses none that a resume needs.
         if self.copies:
             self.copies.keep(self.network, update)
         self._save_state()
@@ -309,7 +316,7 @@ class _Run:
         save_state(self.checkpoint, self.network, self.optimizers, self.progress)
 
     def _average(self) -> None:
-        """Let the finished model be the mean of the copies, where that was asked for, and measure it."""
+        """Replace the finished model by the mean of the copies, where the run averages weights, and validate it."""
         if not self.copies:
             return
         updates = self.copies.updates(self.progress.update)

@@ -1,4 +1,4 @@
-"""Muon (Jordan et al. 2024): momentum whose every singular direction is made equally long."""
+"""Muon (Jordan et al. 2024): an optimiser with momentum whose updates have singular values near 1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-"""a, b, c of X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, which takes every singular value to between 0.7 and 1.2."""
+"""a, b, c of X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, which brings every singular value to between 0.7 and 1.2."""
 STEPS = 5
 
 
@@ -24,13 +24,13 @@ class Muon(Optimizer):
     def __init__(
         self, matrices: Iterable[nn.Parameter], lr: float, momentum: float = 0.95, dtype: torch.dtype = torch.float32
     ) -> None:
-        """Move `matrices`; `dtype` is the precision of the iteration."""
+        """Optimise `matrices`; `dtype` is the precision of the iteration."""
         super().__init__(matrices, {"lr": lr, "momentum": momentum})
         self.dtype = dtype
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
-        """Move every matrix that has a gradient."""
+        """Update every matrix that has a gradient."""
         for group in self.param_groups:
             for matrix in group["params"]:
                 if matrix.grad is None:
@@ -41,13 +41,13 @@ class Muon(Optimizer):
                 buffer = state["momentum_buffer"]
                 buffer.lerp_(matrix.grad, 1 - group["momentum"])
                 ahead = matrix.grad.lerp(buffer, group["momentum"])
-                # As long as a step of Adam at the same rate (Liu et al. 2025).
+                # Scaled to the RMS of an Adam step at the same rate (Liu et al. 2025).
                 rate = group["lr"] * 0.2 * math.sqrt(max(matrix.shape))
                 matrix.add_(orthogonalised(ahead, self.dtype), alpha=-rate)
 
 
 def orthogonalised(matrix: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Return (rows, columns) with the singular vectors of `matrix` and singular values near 1 (Newton-Schulz)."""
+    """Return `matrix` with singular values near 1 and the same singular vectors (Newton-Schulz iteration)."""
     a, b, c = COEFFICIENTS
     wide = matrix.to(dtype)
     if tall := len(matrix) > matrix.shape[1]:

@@ -1,4 +1,4 @@
-"""Pairs that are no translations, made of pairs that are: what a detector is to tell from them."""
+"""Make negatives for a detector: sentence pairs that are no translations, from pairs that are."""
 
 from __future__ import annotations
 
@@ -11,34 +11,39 @@ from attnviz.text import Tokenizer
 from attnviz.training.exchanges import Exchanges, WordFinder
 
 Sentences = tuple[list[int], list[int]]
-"""Ids of a source and of a target sentence, `</s>` last."""
+"""Ids of a source and of a target sentence, each with `</s>` last."""
 
 ANOTHER, EXCHANGED, DROPPED, SWAPPED = KINDS = "another sentence", "word exchanged", "clause dropped", "clauses swapped"
-"""What can be done to a pair: the target of another pair of like length, a word exchanged for another of its kind (a
-number for a number), a clause left out, two clauses in each other's place."""
+"""Kinds of negatives.
+
+They are the target of another pair of similar length, one word exchanged for another of its kind (a number for a
+number), one clause dropped, and two clauses swapped.
+"""
 
 TRAINED: dict[str, float] = {ANOTHER: 0.2, EXCHANGED: 0.5, DROPPED: 0.3}
-"""Shares of the kinds in training. Pairs with clauses swapped are not among them: to a network that knows of no order
-they are the pairs themselves, so that called negatives they would teach the opposite of what the pairs teach, and
-called translations nothing that these do not."""
+"""Share of each kind in training.
+
+Pairs with swapped clauses are left out. The network ignores word order, so to it they are the original pairs: labelled
+as negatives they would contradict these, and labelled as translations they would add nothing.
+"""
 
 _CLAUSE_MARKS = frozenset((",", ";", ":", "(", ")", "--", "–", "—"))
 _FEWEST_WORDS = 3
-"""Words of a clause that is dropped or swapped, and that have to be left."""
+"""Smallest number of words of a clause that is dropped or swapped."""
 
 
 class Negative(NamedTuple):
-    """A pair made into another."""
+    """A negative and its kind."""
 
     pair: Sentences
     kind: str
 
 
 class Negatives:
-    """Makes pairs that are no translations, each draw a function of the random numbers alone."""
+    """Make negatives; each draw depends on the random generator alone."""
 
     def __init__(self, exchanges: Sequence[Exchanges], tokenizer: Tokenizer) -> None:
-        """Take the words to exchange, of source and target, and the tokenizer that the ids are of."""
+        """Store the exchangeable words of source and target, and the tokenizer of the ids."""
         self.exchanges, self.finder = exchanges, WordFinder(tokenizer)
         self._ends_clause = [text in _CLAUSE_MARKS for text in self.finder.texts]
         self._makers: dict[str, Callable[[list[int], int, np.random.Generator], list[int] | None]] = {
@@ -48,8 +53,11 @@ class Negatives:
         }
 
     def draw(self, pairs: Sequence[Sentences], random: np.random.Generator) -> list[Negative]:
-        """Return a negative of each of `pairs`, which are of like length, of kinds drawn by their shares in `TRAINED`;
-        where a kind cannot be had of a pair, one with a word exchanged, else one with another pair's target."""
+        """Return a negative of each of `pairs`, all of similar length; kinds are drawn by their shares in `TRAINED`.
+
+        Where a kind is impossible for a pair, a word is exchanged; where that is impossible too, the target is another
+        pair's.
+        """
         kinds = random.choice(len(TRAINED), size=len(pairs), p=list(TRAINED.values()))
         names = list(TRAINED)
         return [
@@ -59,8 +67,7 @@ class Negatives:
         ]
 
     def make(self, kind: str, pairs: Sequence[Sentences], place: int, random: np.random.Generator) -> Sentences | None:
-        """Return what `kind` makes of the pair at `place` among `pairs`, which are of like length; None where it cannot
-        be done."""
+        """Return a negative of `kind` of the pair at `place` in `pairs`, all of similar length; None if impossible."""
         pair = pairs[place]
         if kind == ANOTHER:
             other = pairs[(place + 1) % len(pairs)][1]
@@ -82,7 +89,7 @@ class Negatives:
         return None
 
     def _exchange(self, ids: list[int], side: int, random: np.random.Generator) -> list[int] | None:
-        """Exchange one word, or one number."""
+        """Return `ids` with one word or one number exchanged; None if impossible."""
         spans = list(self.finder.words(ids))
         for place in random.permutation(len(spans)).tolist():
             start, end = spans[place]
@@ -96,7 +103,7 @@ class Negatives:
         return None
 
     def _number(self, word: tuple[int, ...], random: np.random.Generator) -> tuple[int, ...] | None:
-        """Return a number of as many digits, of which at least one is another; None for digits that have no piece."""
+        """Return another number with as many digits; None for digits without a piece of their own."""
         digits, texts = self.finder.digits, self.finder.texts
         if any(texts[index] and texts[index] not in digits for index in word):
             return None
@@ -105,13 +112,15 @@ class Negatives:
                 digits.get(str(random.integers(place == 0, 10)), index) if texts[index] else index
                 for place, index in enumerate(word)
             ]
-            if sorted(drawn) != sorted(word):  # a bag does not know 1992 from 1929
+            if sorted(drawn) != sorted(word):  # the detector ignores order, so 1992 and 1929 are the same
                 return tuple(drawn)
         return None
 
     def _clauses(self, ids: list[int]) -> tuple[list[list[int]], list[int], list[int]]:
-        """Return the clauses of a sentence, the marks between them, one fewer, and the places of the clauses that are
-        long enough to be dropped or swapped. Its last two pieces, the final mark and `</s>`, belong to none."""
+        """Return the clauses of a sentence, the marks between them, and the indices of the long enough clauses.
+
+        There is one mark fewer than clauses. The last two pieces, the final mark and `</s>`, belong to no clause.
+        """
         clauses: list[list[int]] = [[]]
         marks = []
         for index in ids[:-2]:
@@ -124,7 +133,7 @@ class Negatives:
         return clauses, marks, [place for place, count in enumerate(words) if count >= _FEWEST_WORDS]
 
     def _drop(self, ids: list[int], _: int, random: np.random.Generator) -> list[int] | None:
-        """Leave out a clause and the mark after it; before it, where it is the last."""
+        """Return `ids` without one clause and the mark after it, or before it if it is the last; None if impossible."""
         clauses, marks, long = self._clauses(ids)
         if len(long) < 2:
             return None
@@ -133,7 +142,7 @@ class Negatives:
         return _joined(clauses, marks) + ids[-2:]
 
     def _swap(self, ids: list[int], _: int, random: np.random.Generator) -> list[int] | None:
-        """Put two clauses in each other's place; the marks stay where they are."""
+        """Return `ids` with two clauses swapped and the marks in place; None if impossible."""
         clauses, marks, long = self._clauses(ids)
         if len(long) < 2:
             return None
@@ -144,7 +153,7 @@ class Negatives:
 
 
 def _joined(clauses: list[list[int]], marks: list[int]) -> list[int]:
-    """Return the clauses with a mark after each but the last."""
+    """Return the ids of the clauses with a mark after each but the last."""
     return [
         index
         for clause, mark in zip(clauses, [[mark] for mark in marks] + [[]], strict=True)

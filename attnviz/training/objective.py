@@ -1,7 +1,7 @@
 """The training objective: label-smoothed cross-entropy over the vocabulary, computed in chunks, and guided alignment.
 
-The logits of a whole batch would be the largest tensor of the program by far. Here they exist for a few hundred
-positions at a time: each chunk's loss and gradient are computed together and the logits forgotten.
+The logits of a whole batch would be by far the largest tensor. They are computed for a few hundred positions at a time:
+each chunk's loss and gradient are computed together, and its logits discarded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attnviz.training.batches import Batch
 _CHUNK = 512
 _TILE = 32
 _LEAST_WEIGHT = 1e-9
-"""Below it a weight counts as this much, so that its logarithm stays finite."""
+"""Lower bound on weights inside a logarithm, which keeps it finite."""
 
 
 class SmoothedCrossEntropy(torch.autograd.Function):
@@ -31,13 +31,13 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         """Return the smoothed loss and the plain negative log likelihood, both summed over the N positions.
 
-        `readouts` (N, l), `weight` (K, l), `bias` (K,), `targets` (N,). Products run in the type of `readouts`. The
+        `readouts` (N, l), `weight` (K, l), `bias` (K,), `targets` (N,). Products run in the dtype of `readouts`. The
         smoothing term needs no pass over the vocabulary: the mean logit is the readout times the mean row.
         """
         count, (vocabulary, size) = len(readouts), weight.shape
         with torch.autocast(readouts.device.type, enabled=False):
-            # The bias is one more column, beside readouts that have a 1 there: it costs no pass of its own. Further
-            # columns of zeros fill up the tiles of the matrix units.
+            # The bias is an extra column, where readouts have a 1, so it needs no pass of its own. Columns of zeros
+            # pad the size to a multiple of the tiles of matrix units.
             matrix = readouts.new_zeros(vocabulary, size + _TILE)
             matrix[:, :size], matrix[:, size] = weight, bias
             inputs = readouts.new_zeros(count, size + _TILE)
@@ -76,13 +76,13 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        """Scale the gradients found in `forward` by `grad`, that of the loss, ()."""
+        """Scale the gradients computed in `forward` by `grad`, the gradient of the loss, ()."""
         grad_readouts, grad_weight, grad_bias = ctx.saved_tensors
         return (grad_readouts * grad.to(grad_readouts.dtype), grad_weight * grad, grad_bias * grad, None, None)
 
 
 class Objective(nn.Module):
-    """The network with its loss, as one module, so that DistributedDataParallel sees every weight in one call."""
+    """The network and its loss as one module, so that DistributedDataParallel sees every parameter in one call."""
 
     def __init__(self, network: Trainable, label_smoothing: float, guidance: float = 0.0) -> None:
         super().__init__()
@@ -90,11 +90,10 @@ class Objective(nn.Module):
         self.label_smoothing, self.guidance = label_smoothing, guidance
 
     def forward(self, batch: Batch, links: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log likelihood of the batch, in nats, each a number () summed over its
-        target pieces.
+        """Return the loss and the negative log likelihood of a batch, in nats, scalars () summed over target pieces.
 
-        The loss is the smoothed one plus, given soft `links` (B, Ty, Tx), `guidance` times their cross-entropy with
-        the alignment, - sum_ij links_ij log alpha_ij (Chen et al. 2016): a piece without a link asks nothing of it.
+        The loss is label-smoothed. Given soft `links` (B, Ty, Tx), it adds `guidance` times their cross-entropy with
+        the alignment, - sum_ij links_ij log alpha_ij (Chen et al. 2016). Pieces without links add nothing.
         """
         readouts, alignment = self.network(batch.source, batch.source_lengths, batch.previous)
         kept = batch.target != PAD

@@ -1,7 +1,7 @@
-"""The optimisers of a run: Muon for the matrices in the middle of the network, Adam for everything else.
+"""Create the optimisers of a run: Muon for inner matrices, Adam for all other parameters.
 
-Muon (Jordan et al. 2024) makes every singular direction of a matrix's step equally large. It helps matrices that
-map vectors to vectors; embeddings and the output layer, whose rows are words of very different frequency, keep Adam.
+Muon (Jordan et al. 2024) makes the singular values of each matrix update equal. It helps matrices that map vectors to
+vectors. Embeddings and output layer, whose rows are words of very different frequency, use Adam.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.muon import Muon
 
 _WORDS = ("embedding", "output")
-"""What the names of the matrices with a row for every piece contain."""
+"""Parts of the names of parameters with one row for each piece."""
 
 
 def make_optimizers(network: nn.Module, config: TrainingConfig) -> list[Optimizer]:
-    """Return Adam and, unless `matrix_rate` is 0, Muon; between them they have every parameter of `network` once."""
+    """Return Adam and, unless `matrix_rate` is 0, Muon; each parameter of `network` belongs to exactly one of them."""
     matrices: list[nn.Parameter] = []
     others: list[nn.Parameter] = []
     for name, parameter in network.named_parameters():
@@ -32,7 +32,7 @@ def make_optimizers(network: nn.Module, config: TrainingConfig) -> list[Optimize
 
 
 def set_rate(optimizers: list[Optimizer], rate: float, config: TrainingConfig) -> None:
-    """Let the next step use `rate`, and `matrix_rate` times it where the optimiser is Muon."""
+    """Set the learning rate of the next step to `rate`, times `matrix_rate` for Muon."""
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             group["lr"] = rate * config.matrix_rate if isinstance(optimizer, Muon) else rate

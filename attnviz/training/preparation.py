@@ -1,4 +1,4 @@
-"""Before the first update: read the pairs, train the tokenizer, encode the corpus, and keep all three for a resume."""
+"""Prepare a run before its first update: read the pairs, train the tokenizer, encode the corpus and save all three."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from attnviz.training.guidance import Lexicon
 from attnviz.training.state import CHECKPOINT, read_progress
 
 CORPUS, SETTINGS, LEXICON, DATA = "corpus.npz", "training.json", "lexicon.npy", "data.json"
-"""Files of a run's folder: the encoded pairs, the `TrainingConfig`, the links of pieces, and what was read of which
-file."""
+"""Files in a run's folder: encoded pairs, `TrainingConfig`, links of pieces, and a report on the data files read."""
 _NAMED = 1000
-"""Skipped lines of a file that are named there."""
+"""Largest number of skipped lines of a file that the report lists."""
 
 _MAY_CHANGE = {
     "output",
@@ -45,14 +44,14 @@ _MAY_CHANGE = {
     "precision",
     "skip_malformed",
 }
-"""Fields that may change on resume: only the precision alters the weights, and by rounding alone."""
+"""Fields that may change on resume; of these only the precision affects the weights, through rounding."""
 
 
 def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
-    """Return tokenizer and training corpus, made at the first call for this output folder and read afterwards.
+    """Return tokenizer and training corpus, created in the first call for this output folder and loaded afterwards.
 
     Raise AttnvizError where the folder holds a run with another config or a damaged file, where data or the model to
-    start from cannot be read, or nothing can be written.
+    start from cannot be read, or where a file cannot be written.
     """
     output = Path(config.output)
     try:
@@ -69,21 +68,21 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
         if corpus_path.exists():
             return tokenizer, Corpus.load(corpus_path, len(tokenizer))
     elif config.start_from:
-        load_model(config.start_from)  # that it cannot be had is to be said before the hard work, not after
+        load_model(config.start_from)  # fail before the slow steps if it cannot be loaded
     pairs, weights = _read(config)
     if not begun:
         tokenizer = _tokenizer(config, pairs, weights)
     corpus = encode(pairs, weights, tokenizer)
     replace_bytes(tokenizer_path, tokenizer.model)
     corpus.save(corpus_path)
-    # Written last: its presence says that the other two are of this run.
+    # Written last: its presence means that tokenizer and corpus are complete.
     replace_text(config_path, config.to_json())
     return tokenizer, corpus
 
 
 def _refuse_foreign_files(output: Path) -> None:
-    """Raise AttnvizError where a folder without a run holds what no run put there, which it might overwrite."""
-    first = {TOKENIZER, CORPUS, DATA}  # what a run that was killed early leaves
+    """Raise AttnvizError where a folder without a run holds files that no run wrote, which training could overwrite."""
+    first = {TOKENIZER, CORPUS, DATA}  # left by a run that was killed early
     names = (path.name.removesuffix(".tmp") for path in output.iterdir())
     foreign = sorted(name for name in names if name not in first and not name.startswith("."))
     if foreign:
@@ -94,7 +93,7 @@ def _refuse_foreign_files(output: Path) -> None:
 
 
 def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) -> Tokenizer:
-    """Return the tokenizer that `config` asks for, trained on the pairs unless there is one."""
+    """Return the tokenizer that `config` names, or train one on the pairs."""
     if config.tokenizer:
         return Tokenizer.load(config.tokenizer)
     if config.start_from and not config.vocabulary_size:
@@ -104,7 +103,7 @@ def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) 
 
 
 def prepare_guidance(config: TrainingConfig, corpus: Corpus, vocabulary_size: int) -> Lexicon:
-    """Return the lexicon that guides attention, learnt at the first call for this output folder."""
+    """Return the lexicon that guides attention, learnt in the first call for this output folder."""
     path = Path(config.output) / LEXICON
     if not path.exists():
         Lexicon.learn(corpus, vocabulary_size, config.seed).save(path)
@@ -112,7 +111,7 @@ def prepare_guidance(config: TrainingConfig, corpus: Corpus, vocabulary_size: in
 
 
 def _sample(pairs: list[Pair], weights: list[float], seed: int) -> Iterator[str]:
-    """Yield both sides of the pairs an epoch shows, each once at most: the pieces shall fit the mixture."""
+    """Yield both sides of the pairs of an epoch, each at most once, so that the pieces fit the weighted mixture."""
     chosen = np.random.default_rng(seed).random(len(pairs)) < np.asarray(weights)
     return (side for pair, kept in zip(pairs, chosen.tolist(), strict=True) if kept for side in pair)
 
@@ -126,7 +125,7 @@ def _compare(path: Path, config: TrainingConfig) -> None:
     names = [each.name for each in dataclasses.fields(config)]
     changed = [name for name in names if name not in _MAY_CHANGE and _kept(before, name) != _kept(config, name)]
     if changed and {*changed} <= {"updates", "decay_updates"} and config.decay_updates and before.decay_updates:
-        # Another end, planned before the rate falls: up to there the weights are those of either run.
+        # A new end is allowed while the rate is constant: up to that update both runs have the same weights.
         level = min(before.updates - before.decay_updates, config.updates - config.decay_updates)
         if read_progress(path.with_name(CHECKPOINT)).update <= level:
             replace_text(path, config.to_json())
@@ -139,8 +138,10 @@ def _compare(path: Path, config: TrainingConfig) -> None:
 
 
 def _kept(config: TrainingConfig, name: str) -> object:
-    """Return what must stay as it is of a setting: of a path its last part, so that the folder of a run can be taken to
-    a machine where the files it was made from lie elsewhere, or no longer."""
+    """Return the part of a setting that must not change on resume: of a path, its last part.
+
+    So a run's folder can be moved to a machine where the input files have other paths or are absent.
+    """
     value = getattr(config, name)
     if name == "data":
         return [Path(entry).name for entry in value]

@@ -1,4 +1,4 @@
-"""What happens when in a run: the learning rate of each update, the moments of snapshots, and how long it all takes."""
+"""Compute a run's schedule: the learning rate of each update, the updates of snapshots, and the time left."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ import numpy as np
 from attnviz.training.config import TrainingConfig
 
 _WARMING = 1
-"""Updates of a start that do not count towards its pace: memory and kernels are taken for the first time."""
+"""First updates of a process that are left out of its pace, because memory and kernels are allocated then."""
 FORECAST_AFTER, FORECAST_AGAIN = 3, 50
-"""Updates of a start after which the time left is said: soon, so that one can still choose another size, and once more
-when batches of all lengths have been seen."""
+"""Updates of a process after which the time left is printed.
+
+The first is early enough to choose another size; by the second, batches of all lengths have been used.
+"""
 
 
 def learning_rate(config: TrainingConfig, update: int) -> float:
-    """Return the rate of update number `update` (from 0): a linear rise over `warmup`, then a way down to `final_rate`
-    of the peak at the last update, along a cosine or, with `decay_updates`, level and then along a straight line."""
+    """Return the learning rate of 0-based `update`.
+
+    It rises linearly over `warmup` and falls to `final_rate` times the peak at the last update: along a cosine or, with
+    `decay_updates`, it stays constant and then falls linearly.
+    """
     if update < config.warmup:
         return config.learning_rate * (update + 1) / config.warmup
     falling = config.decay_updates or config.updates - config.warmup
@@ -28,7 +33,7 @@ def learning_rate(config: TrainingConfig, update: int) -> float:
 
 
 def snapshot_moments(config: TrainingConfig) -> set[int]:
-    """Return the updates, evenly spaced in log time and the last included, at which snapshots are taken."""
+    """Return the updates at which snapshots are taken: evenly spaced in log time, including the last."""
     if config.snapshots == 0:
         return set()
     return set(np.geomspace(min(20, config.updates), config.updates, config.snapshots).round().astype(int).tolist())
@@ -36,22 +41,22 @@ def snapshot_moments(config: TrainingConfig) -> set[int]:
 
 @dataclass
 class Pace:
-    """How fast this start of the run goes."""
+    """Speed of this process of the run."""
 
     updates: int = 0
     seconds: float = 0.0
-    """Of the updates, the first few left out."""
+    """Total time of the updates without the first, in seconds."""
     validation: float | None = None
-    """Seconds of the last validation."""
+    """Time of the last validation, in seconds."""
 
     def add(self, seconds: float) -> None:
-        """Count one more update."""
+        """Count one more update, which took `seconds`."""
         self.updates += 1
         if self.updates > _WARMING:
             self.seconds += seconds
 
     def left(self, config: TrainingConfig, update: int) -> str:
-        """Return the sentence on how long the run takes that stands at `update`, if it is not stopped early."""
+        """Return a sentence on the time left after `update`, without early stopping."""
         each = self.seconds / max(1, self.updates - _WARMING)
         validations = math.ceil(config.updates / config.validate_every) - update // config.validate_every
         seconds = (config.updates - update) * each + validations * (self.validation or 0.0)
@@ -63,7 +68,7 @@ class Pace:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as in `4 h 05 min`, `5 min` or `40 s`."""
+    """Return a duration such as `4 h 05 min`, `5 min` or `40 s`."""
     minutes = round(seconds / 60)
     if minutes >= 60:
         return f"{minutes // 60:,} h {minutes % 60:02} min"

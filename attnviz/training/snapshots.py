@@ -1,5 +1,4 @@
-"""A snapshot of a translator: where it looks in fixed sentences, led through fixed translations, and what it makes of
-them by itself."""
+"""Take snapshots of a translator: its attention in fixed sentence pairs, and its own translations of their sources."""
 
 from __future__ import annotations
 
@@ -14,12 +13,14 @@ from attnviz.training.config import TrainingConfig
 from attnviz.translator import Translator
 
 _COUNT, _WORDS = 10, range(5, 15)
-"""How many of the validation pairs are taken where no sentences are named, and how many words either side has."""
+"""Number of validation pairs used where no sentences are given, and the numbers of words that either side may have."""
 
 
 def fixed_pairs(config: TrainingConfig, validation: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs that the snapshots of a run see: those it names, or a fixed draw of short ones from the
-    `validation` pairs. Raise AttnvizError where one that is named has no translation."""
+    """Return the pairs of a run's snapshots: the configured ones, or a fixed draw of short ones from `validation`.
+
+    Raise AttnvizError where a configured one has no translation.
+    """
     named = [tuple(entry.split("\t")) for entry in config.snapshot_sentences]
     for entry, sides in zip(config.snapshot_sentences, named, strict=True):
         if len(sides) != 2 or not all(side.strip() for side in sides):
@@ -27,14 +28,16 @@ def fixed_pairs(config: TrainingConfig, validation: Sequence[Pair]) -> list[Pair
     if named:
         return [(source, target) for source, target in named]
     drawn = [validation[i] for i in np.random.default_rng(0).permutation(len(validation))]
-    # The shortest first of what does not fit, where too few do.
+    # Pairs of suitable length come first, then the others by length.
     drawn.sort(key=lambda pair: 0 if all(len(side.split()) in _WORDS for side in pair) else len(" ".join(pair)))
     return drawn[:_COUNT]
 
 
 def moment(translator: Translator, pairs: Sequence[Pair], update: int, name: str, guidance: float) -> Snapshots:
-    """Return the one moment after `update` updates of the run `name`: alpha in each of `pairs` by forced decoding, and
-    the translations of their sources by greedy search."""
+    """Return the snapshot after `update` updates of the run `name`.
+
+    It has alpha for each of `pairs` by forced decoding, and translations of their sources by greedy search.
+    """
     traces = [translator.translate(source, target=target) for source, target in pairs]
     sentences = tuple(
         Sentence(source, target, trace.source_pieces, trace.target_pieces)

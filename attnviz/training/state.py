@@ -1,6 +1,6 @@
-"""The state of a run on disk: weights, the optimisers' moments and the place in the data, in one safetensors file.
+"""Save and load the state of a run: weights, optimiser moments and position in the data, in one safetensors file.
 
-Dropout needs no saved random state: the generator is seeded at every update from the seed and the update's number.
+Dropout needs no saved random state, because the generator is seeded at every update from the seed and the update.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from attnviz.training.muon import Muon
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 CHECKPOINT = "checkpoint.safetensors"
-"""The file of a run's folder that it resumes from."""
+"""File in a run's folder from which it resumes."""
 
 
 @dataclass
 class Sums:
-    """Of the updates since the last row of the log: the row of a run that was stopped in between is of all of them."""
+    """Loss sums since the last row of the log; saved, so that a row covers updates from before and after a stop."""
 
     tokens: int = 0
-    """Terms of the loss."""
+    """Number of loss terms."""
     loss: float = 0.0
-    """In nats, summed over the terms."""
+    """Loss in nats, summed over the terms."""
     likelihood: float = 0.0
-    """The same without label smoothing."""
+    """Negative log likelihood in nats, without label smoothing, summed over the terms."""
 
     def add(self, tokens: int, loss: float, likelihood: float) -> None:
-        """Count one more update of so many terms, with its two losses per term."""
+        """Add an update with `tokens` loss terms and its two losses per term."""
         self.tokens += tokens
         self.loss += loss * tokens
         self.likelihood += likelihood * tokens
@@ -50,29 +50,28 @@ class Sums:
 
 @dataclass
 class Progress:
-    """Where a run stands."""
+    """Position of a run and its totals so far."""
 
     update: int = 0
-    """Updates done."""
+    """Number of updates done."""
     epoch: int = 0
     batch: int = 0
-    """Batches of this epoch already used."""
+    """Number of batches of this epoch already used."""
     tokens: int = 0
-    """Terms of the loss so far: target pieces seen, or pairs that a detector judged."""
+    """Number of loss terms so far: target pieces, or pairs for a detector."""
     seconds: float = 0.0
-    """Time spent, over all the times the run was started."""
+    """Training time over all processes that continued the run, one after the other."""
     best: float = float("inf")
-    """Best validation so far: minus its BLEU or accuracy, or its loss where nothing is translated; lower is better."""
+    """Best validation score so far, lower is better: minus BLEU or accuracy, or the loss if nothing is translated."""
     failures: int = 0
-    """Validations since then."""
+    """Number of validations since then."""
     validated: int = 0
-    """The last update after which what is due was measured; a stop may cut a validation short."""
+    """Last update whose due validation is complete; a stop may interrupt a validation."""
     since_row: Sums = field(default_factory=Sums)
 
 
 def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], progress: Progress) -> None:
-    """Write the state, with the sizes of `model`; a kill at any moment leaves the old file or the new one, never half
-    of one."""
+    """Write the state, with the config of `model`, atomically."""
     tensors = {f"weight.{name}": parameter.detach() for name, parameter in model.named_parameters()}
     for optimizer, name, parameter in _owned(model, optimizers):
         for moment, tensor in optimizer.state[parameter].items():
@@ -87,7 +86,7 @@ def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], p
 
 
 def read_progress(path: Path) -> Progress:
-    """Return where the saved run stands, at the very beginning where nothing was saved."""
+    """Return the progress of the saved run; the initial one where nothing was saved."""
     if not path.exists():
         return Progress()
     with _naming(path), safe_open(path, framework="pt") as file:
@@ -95,7 +94,7 @@ def read_progress(path: Path) -> Progress:
 
 
 def read_model_config(path: Path) -> AnyConfig | None:
-    """Return the sizes of the network whose state was saved, or None where none was, or by a version that kept none."""
+    """Return the config of the saved network; None where nothing was saved, or an old version saved no config."""
     if not path.exists():
         return None
     with _naming(path), safe_open(path, framework="pt") as file:
@@ -107,8 +106,10 @@ def read_model_config(path: Path) -> AnyConfig | None:
 
 
 def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:
-    """Put the saved state into `model` and `optimizers` and return the progress; raise AttnvizError where it is damaged
-    or of another model."""
+    """Load the saved state into `model` and `optimizers` and return the progress.
+
+    Raise AttnvizError where it is damaged or of another model.
+    """
     with _naming(path), safe_open(path, framework="pt") as file, torch.no_grad():
         progress = _progress(file.metadata())
         for optimizer, name, parameter in _owned(model, optimizers):
@@ -121,7 +122,7 @@ def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) ->
 
 
 def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[Optimizer, str, nn.Parameter]]:
-    """Yield each parameter of `model` with its name and the optimiser that moves it."""
+    """Yield each parameter of `model` with its name and its optimiser."""
     owners = {id(p): optimizer for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
     for name, parameter in model.named_parameters():
         yield owners[id(parameter)], name, parameter
@@ -129,7 +130,7 @@ def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[
 
 def _progress(metadata: dict[str, str]) -> Progress:
     kept = json.loads(metadata["progress"])
-    sums = Sums(**kept.pop("since_row", {}))  # an earlier version kept none
+    sums = Sums(**kept.pop("since_row", {}))  # missing in files of an earlier version
     kept.setdefault("validated", kept["update"])  # an earlier version saved after validating only
     progress = Progress(**kept, since_row=sums)
     bounds.whole("tokens", sums.tokens, 0, 10**15)
@@ -142,7 +143,7 @@ def _progress(metadata: dict[str, str]) -> Progress:
 
 @contextlib.contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong with a checkpoint into an AttnvizError that names it."""
+    """Turn any error of reading a checkpoint into an AttnvizError that names the file."""
     try:
         yield
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:

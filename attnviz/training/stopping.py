@@ -1,4 +1,4 @@
-"""How a run is stopped by Ctrl-C or by SIGTERM: after the update in progress, or in the midst of a validation."""
+"""Stop a run on Ctrl-C or SIGTERM: after the current update, or in the middle of a validation."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ _REMARK = b"\nStopping after this update. Interrupt again to stop at once, witho
 
 
 class Stopped(KeyboardInterrupt):
-    """A run was asked to stop and saved its state; the message says how to go on."""
+    """Raised after a stop request, when the state is saved; the message says how to resume."""
 
 
 class Interrupted(Exception):
-    """A validation was cut short, since the run is asked to stop."""
+    """Raised in a validation that a stop request interrupts."""
 
 
 class StopRequest:
-    """Whether the run was asked to stop. The second request ends the process, or raises KeyboardInterrupt."""
+    """Whether the run was asked to stop; a second request ends the process, or raises KeyboardInterrupt."""
 
     def __init__(self, *, several: bool = False, kill: bool = False) -> None:
-        """Ignore a second request where `several` processes train: torchrun sends one after that of the terminal.
+        """Ignore a second request where `several` processes train: torchrun sends one besides the terminal's.
 
-        `kill` lets the system end the process at the second request, even in the midst of a long product; else the
-        handlers of the caller, such as a notebook's, are in force again.
+        With `kill` the second request has the system's default effect, which ends the process even within a long
+        operation. Otherwise it calls the handlers that were installed before, such as a notebook's.
         """
         self.requested = False
         self._several, self._kill, self._raises = several, kill, False
 
     @contextlib.contextmanager
     def listening(self, say: bool = True) -> Iterator[None]:
-        """Take the signals until the block ends, where this is the main thread: only there does Python allow it."""
+        """Handle the signals until the block ends, if in the main thread: Python allows handlers only there."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -46,7 +46,7 @@ class StopRequest:
                 for number in _SIGNALS:
                     signal.signal(number, signal.SIG_DFL if self._kill else before[number])
                 if say:
-                    # Python's own streams refuse to be entered a second time by a signal.
+                    # os.write, because Python's buffered streams are not reentrant in a signal handler.
                     with contextlib.suppress(OSError):
                         os.write(2, _REMARK)
             self.requested = True
@@ -64,7 +64,7 @@ class StopRequest:
 
     @contextlib.contextmanager
     def cutting_short(self) -> Iterator[None]:
-        """Raise Interrupted in the block as soon as a stop is requested, and at once where it was before."""
+        """Raise Interrupted in the block as soon as a stop is requested, or at once if it was requested before."""
         if self.requested:
             raise Interrupted
         self._raises = True

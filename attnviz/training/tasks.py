@@ -1,6 +1,7 @@
-"""What a run trains its network for: to translate, or to tell translations from what is none.
+"""Define the training tasks: to translate, or to detect translations.
 
-Each task has its batches, its objective and its validation; the loop is the same."""
+Each task has its batches, its objective and its validation; the loop is the same.
+"""
 
 from __future__ import annotations
 
@@ -30,78 +31,80 @@ Inputs = tuple[tuple[Any, ...], int]
 
 
 class Measured(Protocol):
-    """A validation's result; its `str` says it in words."""
+    """Result of a validation; its `str` describes it."""
 
     @property
     def score(self) -> float:
-        """What is to become less."""
+        """Value that training minimises."""
 
     @property
     def columns(self) -> dict[str, float]:
-        """Its numbers by the columns of the log."""
+        """Values by column of the log."""
 
 
 class Validating(Protocol):
-    """What a run measures on the way."""
+    """Validation and snapshots of a run."""
 
     def measure(self, network: Any) -> Measured:
         """Return the result of `network`, which is in evaluation mode."""
 
     def snapshot(self, network: Any, update: int) -> None:
-        """Keep what is to be seen of `network` after so many updates."""
+        """Save a snapshot of `network` after `update` updates."""
 
 
 class Task(ABC):
-    """What a run trains its network for."""
+    """Training task: batches, objective and validation."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
         self.config, self.corpus, self.tokenizer = config, corpus, tokenizer
 
     @abstractmethod
     def begin(self, network: Any) -> None:
-        """Give a network of random weights what is known before training."""
+        """Initialise parts of a network of random weights from the data."""
 
     @abstractmethod
     def objective(self, network: Any) -> nn.Module:
-        """Return the module that makes of the inputs of a batch its loss and its likelihood, each a sum, in nats."""
+        """Return the module that maps the inputs of a batch to its loss and likelihood, sums over its terms in nats."""
 
     @abstractmethod
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
-        """Return what the objective is given for the pairs at `indices` (B,) in the corpus, on `device`, and how many
-        terms its loss sums; what is drawn by chance is a function of the `seed`."""
+        """Return the objective's inputs for the pairs at `indices` (B,), on `device`, and the number of loss terms.
+
+        Random draws depend on `seed` alone.
+        """
 
     @abstractmethod
     def validation(self, device: torch.device) -> Validating:
-        """Return what is measured on the way."""
+        """Return the validation of the run."""
 
     @abstractmethod
     def finish(self, folder: Path) -> None:
-        """Put into the `folder` of a model what belongs there beside it."""
+        """Add the task's own files to the model `folder`."""
 
 
 class Translating(Task):
-    """To translate. The loss is a sum over target pieces."""
+    """Translation; the loss is a sum over target pieces."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
         super().__init__(config, corpus, tokenizer)
         self.lexicon = prepare_guidance(config, corpus, len(tokenizer)) if config.guidance > 0 else None
 
     def begin(self, network: Any) -> None:
-        """Leave it as it is."""
+        """Do nothing."""
 
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the next piece."""
         return Objective(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:  # noqa: ARG002
-        """Return the pairs at `indices` (B,) and, for guidance, their links; nothing is drawn."""
+        """Return the pairs at `indices` (B,) and, for guidance, their links; nothing is random."""
         batch = make_batch(self.corpus, indices)
         links = self.lexicon.links(batch) if self.lexicon else None
         links = links if links is None else links.to(device, non_blocking=True)
         return (batch.to(device), links), batch.target_tokens
 
     def validation(self, device: torch.device) -> Validation:
-        """Return loss and BLEU."""
+        """Return the validation of loss and BLEU."""
         return Validation(self.config, self.tokenizer, device)
 
     def finish(self, folder: Path) -> None:
@@ -109,7 +112,7 @@ class Translating(Task):
 
 
 class Detecting(Task):
-    """To tell translations from what is none. The loss is a sum over pairs, half of them negatives."""
+    """Detection of translations; the loss is a sum over pairs, half of them negatives."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
         super().__init__(config, corpus, tokenizer)
@@ -118,15 +121,15 @@ class Detecting(Task):
         self.lexicon = self.links if config.guidance > 0 else None
 
     def begin(self, network: Any) -> None:
-        """Give it first embeddings by the links of pieces."""
+        """Initialise the embeddings by the links of pieces."""
         begin_with_links(network, self.links)
 
     def objective(self, network: Any) -> nn.Module:
-        """Return the cross-entropy of the verdict."""
+        """Return the cross-entropy of the two classes."""
         return Verdict(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
-        """Return each pair at `indices` (B,), and a negative of it; for guidance, the links of the pairs."""
+        """Return each pair at `indices` (B,) and a negative of it; for guidance also the links of the pairs."""
         links = self.lexicon.links(make_batch(self.corpus, indices)).to(device) if self.lexicon else None
         pairs = pairs_at(self.corpus, indices)
         drawn = self.negatives.draw(pairs, np.random.default_rng(seed))
@@ -134,15 +137,15 @@ class Detecting(Task):
         return (batch.to(device), links), len(batch.labels)
 
     def validation(self, device: torch.device) -> DetectorValidation:
-        """Return loss, and accuracy by the kind of negative."""
+        """Return the validation of loss and of accuracy by kind of negative."""
         return DetectorValidation(self.config, self.tokenizer, self.negatives, device)
 
     def finish(self, folder: Path) -> None:
-        """Put the words to exchange there, with which it is tested on the negatives it was trained for."""
+        """Write the exchangeable words, which make the same kinds of negatives for evaluation."""
         save_exchanges(folder / EXCHANGES, self.exchanges)
 
 
 def task_of(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> Task:
-    """Return what a run of this architecture is for, prepared."""
+    """Return the prepared task of this architecture."""
     kind = Detecting if config.architecture == "decomposable" else Translating
     return kind(config, corpus, tokenizer)

@@ -1,4 +1,4 @@
-"""The processes that train together: one, or as many as torchrun started, with what they tell one another."""
+"""Coordinate the processes that train together: one, or as many as torchrun started."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attnviz.training.config import TrainingConfig
 
 @dataclass(frozen=True)
 class Team:
-    """One process among those that train together (the only one, unless torchrun started more)."""
+    """One of the processes that train together; the only one unless torchrun started more."""
 
     rank: int
     size: int
@@ -28,14 +28,14 @@ class Team:
         return self.rank == 0
 
     def wait(self) -> None:
-        """Return once every process has come here."""
+        """Wait until every process arrives here."""
         if self.size > 1:
             dist.barrier()
 
     def total(self, count: int, *amounts: float) -> tuple[int, list[float]]:
-        """Return the sums over all processes of a count, which is exact, and of amounts, in float32.
+        """Return the sums over all processes of `count`, exactly, and of `amounts`, in float32.
 
-        Nothing here is float64, which not every device has; and float32 cannot count beyond 2^24.
+        The count is an integer, because float32 is exact only up to 2^24 and not every device has float64.
         """
         if self.size == 1:
             return count, list(amounts)
@@ -46,11 +46,11 @@ class Team:
         return int(counts), shared.tolist()
 
     def any(self, flag: bool) -> bool:
-        """Return whether `flag` is set in any process, to all of them."""
+        """Return whether `flag` is set in any process, the same value in all of them."""
         return self.total(int(flag))[0] > 0
 
     def told(self, value: float) -> float:
-        """Return the `value` of the process that leads, in float32, to every process."""
+        """Return the leading process's `value`, in float32, in every process."""
         shared = torch.tensor([value], dtype=torch.float32, device=self.device)
         if self.size > 1:
             dist.broadcast(shared, 0)
@@ -59,7 +59,7 @@ class Team:
 
 @contextlib.contextmanager
 def team(config: TrainingConfig) -> Iterator[Team]:
-    """Join the processes torchrun started, with NCCL on CUDA and gloo elsewhere."""
+    """Join the processes that torchrun started, with NCCL on CUDA and gloo elsewhere."""
     size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     device = resolve_device(config.device)
     if size == 1:
@@ -71,7 +71,7 @@ def team(config: TrainingConfig) -> Iterator[Team]:
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield Team(rank, size, device)
-        # Nobody leaves before all are done: a connection cut under a peer that still writes aborts it.
+        # Wait for all: a process that exits while another still sends data aborts that one.
         dist.barrier()
     finally:
         dist.destroy_process_group()

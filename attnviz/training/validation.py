@@ -1,4 +1,4 @@
-"""What a run measures on the way: validation loss and BLEU, and the alignments of fixed sentences."""
+"""Measure a run's validation loss and BLEU, and save its attention in fixed sentences."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ _BATCH_TOKENS = 4000
 
 @dataclass(frozen=True)
 class Measurement:
-    """A validation."""
+    """Result of a validation of a translator."""
 
     loss: float
     """Negative log likelihood per target piece, in nats."""
     bleu: float
-    """sacreBLEU of greedy translations of some of the pairs; nan where none are translated."""
+    """sacreBLEU of greedy translations of some pairs; nan where none are translated."""
 
     @property
     def score(self) -> float:
-        """What is to become less: minus BLEU, or the loss where nothing is translated."""
+        """Value that training minimises: minus BLEU, or the loss where nothing is translated."""
         return self.loss if np.isnan(self.bleu) else -self.bleu
 
     @property
     def columns(self) -> dict[str, float]:
-        """Its numbers by the columns of the log."""
+        """Values by column of the log."""
         return {"validation_loss": self.loss, "validation_bleu": self.bleu}
 
     def __str__(self) -> str:
-        """Return them in words."""
+        """Return the values in words."""
         return f"validation loss {self.loss:.4f}, BLEU {self.bleu:.2f}"
 
 
@@ -59,12 +59,12 @@ def validation_pairs(config: TrainingConfig) -> list[Pair]:
 
 
 class Validation:
-    """The validation pairs and fixed sentences of a run."""
+    """Validation pairs and fixed snapshot sentences of a run."""
 
     def __init__(self, config: TrainingConfig, tokenizer: Tokenizer, device: torch.device) -> None:
         self.config, self.tokenizer, self.device = config, tokenizer, device
         self.pairs = validation_pairs(config)
-        # A fixed draw from all files, so that BLEU stands for the mixture.
+        # A fixed sample over all files, so that BLEU represents the mixture.
         drawn = np.random.default_rng(0).permutation(len(self.pairs))[: config.bleu_sentences]
         self.translated = [self.pairs[i] for i in drawn]
         self.corpus = encode(self.pairs, [1.0] * len(self.pairs), tokenizer)
@@ -75,7 +75,7 @@ class Validation:
     def measure(self, network: Trainable) -> Measurement:
         """Return loss and BLEU of `network`, which is in evaluation mode."""
         objective, likelihood, tokens = Objective(network, 0.0), 0.0, 0
-        # The longest sentences first, whose attention takes most memory: what follows fits into what they leave.
+        # Longest sentences first: their attention takes most memory, and later batches reuse those blocks.
         longest = self.corpus.target_lengths
         for indices in sorted(epoch_batches(self.corpus, _BATCH_TOKENS, 0, 0), key=lambda batch: -longest[batch].max()):
             batch = make_batch(self.corpus, indices).to(self.device)
@@ -91,7 +91,7 @@ class Validation:
         return float(sacrebleu.corpus_bleu(outputs, [[target for _, target in self.translated]]).score)
 
     def snapshot(self, network: Trainable, update: int) -> None:
-        """Write where the model looks in the fixed sentences to `snapshots/<update>.json`."""
+        """Write the attention in the fixed sentences to `snapshots/<update>.json`."""
         if self.config.snapshots == 0:
             return
         was_training = network.training

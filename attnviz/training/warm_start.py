@@ -1,7 +1,7 @@
-"""Weights to start from: those of a finished model, put into a new network with the same or another tokenizer.
+"""Initialise a new network with the weights of a finished model, with the same or another tokenizer.
 
-A piece the old tokenizer did not have starts as the mean of the old pieces that spell it (vocabulary transfer): its
-rows of the embeddings and of the output layer are then where its parts already were.
+A piece that the old tokenizer lacks starts as the mean of the old pieces that spell it (vocabulary transfer), in the
+embeddings and in the output layer.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _ROWS = (
     "output.weight",
     "output.bias",
 )
-"""The weights with a row for every piece: four of RNNsearch, two of a transformer."""
+"""Parameters with one row for each piece: four of RNNsearch, two of a transformer."""
 
 
 @torch.no_grad()
 def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float, guidance: float = 0.0) -> Trainable:
-    """Return a network with the weights, sizes and attention of the model in `folder`, for the pieces of `tokenizer`;
-    where attention is not to be guided any more, its config says how it was before.
+    """Return a network with the weights, sizes and attention of the model in `folder`, for the pieces of `tokenizer`.
 
-    Raise AttnvizError where the folder holds no model that can be read, or one that was imported.
+    With `guidance` 0 the config keeps the value of the old model. Raise AttnvizError where the folder holds no model
+    that can be read, or an imported one.
     """
     old, old_tokenizer = load_model(folder)
     if isinstance(old, Seq2Seq):
@@ -58,7 +58,7 @@ _LIGATURES = str.maketrans({"Œ": "Oe", "œ": "oe", "Æ": "Ae", "æ": "ae"})
 
 
 def _shares(tokenizer: Tokenizer, old: Tokenizer) -> Tensor:
-    """Return (K, K of the old tokenizer), sparse: row k spreads 1 evenly over the old pieces that spell new piece k."""
+    """Return a sparse matrix (K, old K) whose row k is uniform over the old pieces that spell new piece k."""
     known = {old.piece(index): index for index in range(len(old))}
     rows, columns, values = [], [], []
     for index in range(len(tokenizer)):
@@ -73,11 +73,11 @@ def _shares(tokenizer: Tokenizer, old: Tokenizer) -> Tensor:
 
 
 def _spelling(piece: str, old: Tokenizer) -> list[int]:
-    """Return the old pieces of what `piece` spells; inside a word the leading space that encoding adds is left out."""
+    """Return the old pieces that spell `piece`; inside a word, without the leading space that encoding adds."""
     ids = old.encode(piece.replace(SPACE, " "))
     if not piece.startswith(SPACE) and ids and old.piece(ids[0]) == SPACE:
         ids = ids[1:]
-    if UNK in ids:  # a character the old tokenizer never saw, such as Ç: its base letter, C, is nearer than <unk>
+    if UNK in ids:  # a character unknown to the old tokenizer, such as Ç: its base letter, C, is closer than <unk>
         plain = unicodedata.normalize("NFKD", piece.translate(_LIGATURES))
         base = "".join(character for character in plain if not unicodedata.combining(character))
         if base != piece:
