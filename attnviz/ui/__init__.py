@@ -1,10 +1,10 @@
-"""The Streamlit page. It shows what a `Trace` says and never touches the network."""
+"""Draw the Streamlit pages. They show what a `Trace` contains and never access the network."""
 
 import os
 
 from attnviz.versions import check_streamlit
 
-# Read when torch loads OpenMP: threads that wait must not spin, or the page and its browser wait for the cores.
+# Set before torch loads OpenMP: threads that spin while they wait take the cores from the page and its browser.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-check_streamlit()  # another one would show every visitor an error
+check_streamlit()  # an unsupported version would show every visitor an error

@@ -1,5 +1,7 @@
-"""How many visitors have the page at the same time, where a host has set a number: the others wait in a queue and see
-their place in it."""
+"""Limit how many visitors use the app at the same time, where the host sets a number.
+
+The other visitors wait in a queue and see their position in it.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +17,26 @@ import streamlit as st
 from attnviz.languages import gettext, ngettext
 
 VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
-"""The environment variable with the number; none where it is not there."""
+"""Environment variable with the largest number of visitors; without it there is no limit."""
 IDLE = 15 * 60.0
-"""Seconds without a run of the page after which a visitor's seat goes to whoever waits."""
+"""Seconds without a rerun after which a visitor's seat is free for the next in the queue."""
 _LOOK = 2.0
-"""Seconds between two looks of one who waits."""
+"""Polling interval of a waiting visitor, in seconds."""
 
 
 class Seats:
-    """Who has a seat, and who waits for one, first come first served. Threads may share it."""
+    """Seats of active visitors and a first-in-first-out queue; thread-safe."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the number of seats, at least 1; `clock` in seconds."""
+        """Take the number of seats, at least 1; `clock` returns seconds."""
         self.most, self._clock = most, clock
         self._guard = threading.Lock()
         self._seated: dict[str, float] = {}
-        """When each who has a seat was last heard of."""
+        """Time of the last rerun of each visitor with a seat, in seconds."""
         self._queue: dict[str, None] = {}
 
     def place(self, visitor: str) -> int:
-        """Return 0 for a visitor who has a seat, or gets one now, and for others the place in the queue, from 1."""
+        """Return 0 for a visitor who has a seat or gets one now, otherwise the position in the queue, from 1."""
         with self._guard:
             now = self._clock()
             if visitor in self._seated:
@@ -49,13 +51,13 @@ class Seats:
             return 0 if visitor in self._seated else list(self._queue).index(visitor) + 1
 
     def leave(self, visitor: str) -> None:
-        """Free the seat of a visitor who has gone, or the place in the queue."""
+        """Remove a visitor who has left from the seats and the queue."""
         with self._guard:
             self._seated.pop(visitor, None)
             self._queue.pop(visitor, None)
 
     def _is_free(self, now: float) -> bool:
-        """Return whether a seat is free, which the longest idle visitor's is after a while."""
+        """Return whether a seat is free; evict the visitor idle longest if that was at least `IDLE` seconds."""
         if len(self._seated) >= self.most:
             idle, heard = min(self._seated.items(), key=lambda item: item[1])
             if now - heard < IDLE:
@@ -76,12 +78,12 @@ def _leave(seat: tuple[int, str]) -> None:
 
 @st.cache_resource(scope="session", on_release=_leave, show_spinner=False)
 def _seat(most: int) -> tuple[int, str]:
-    """Return the number of seats, and what tells this visitor from others until the connection ends."""
+    """Return the number of seats and a random id of this visitor, the same until the session ends."""
     return most, uuid.uuid4().hex
 
 
 def most_visitors() -> int | None:
-    """Return the number that the host has set, or None where any number may come; raise ValueError for what is none."""
+    """Return the limit that the host has set, or None without one; raise ValueError for an invalid number."""
     text = os.environ.get(VISITORS_VARIABLE, "").strip()
     if not text:
         return None
@@ -91,8 +93,10 @@ def most_visitors() -> int | None:
 
 
 def admitted() -> bool:
-    """Return whether this visitor has a seat; where not, show the place in the queue, and run the page anew when there
-    is one."""
+    """Return whether this visitor has a seat; otherwise show the position in the queue.
+
+    A waiting visitor's page polls, and reruns as soon as a seat is free.
+    """
     most = most_visitors()
     if most is None or not _place(most):
         return True

@@ -1,4 +1,4 @@
-"""BLEU by the length of the sentence, as it was measured of the models and written beside their folders."""
+"""Read BLEU by sentence length, as measured and stored beside the model folders."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from attnviz.model_folder import stamp
 from attnviz.ui.resources import models
 
 FILE = "by-length.csv"
-"""As `attnviz evaluate --by-length --csv` writes it."""
+"""File that `attnviz evaluate --by-length --csv` writes."""
 
 Rows = tuple[Mapping[str, str], ...]
 
 
 def measured(names: Sequence[str], *, all_of_them: bool = True) -> Rows:
-    """Return what was measured of the models of these `names`, a row for each model and bucket of words; nothing where
-    it is not here, or is damaged, or with `all_of_them` where one of the models is not here."""
+    """Return the measured rows of the models `names`, one for each model and bucket of sentence lengths.
+
+    Return nothing where the file is missing or damaged, or, with `all_of_them`, where one of the models is missing.
+    """
     folders = models()
     here = [name for name in names if name in folders]
     if not here or (all_of_them and len(here) < len(names)):

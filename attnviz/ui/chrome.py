@@ -1,7 +1,8 @@
-"""What stands around every page: its title, the language, and the way to the other pages.
+"""Draw what surrounds every page: title, navigation, language switch and lecture mode.
 
-All pages are one Streamlit page, and `page` in the address says which is on show. The browser asks for another by a
-request, as for anything else, so that it comes after what was typed and chosen before; widgets are the same on all.
+All pages are one Streamlit page; the parameter `page` of the address selects which one is drawn. The browser asks for
+another page by a request (`attnviz.ui.inbox`), so that it is handled after everything typed and chosen before it.
+Widgets have the same keys on all pages.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.turns import in_turn
 
 _TYPED = (inputs.SENTENCE, inputs.TARGET)
-"""The boxes whose text is a person's own."""
+"""Keys of the text boxes that a visitor types in."""
 
 
 @dataclass(frozen=True)
@@ -38,26 +39,25 @@ class Page:
     """A page of the app."""
 
     path: str
-    """Its name in the address; empty for the first."""
+    """Value of `page` in the address; empty for the first page."""
     title: Callable[[], str]
-    """Its name in the language in use."""
+    """Title in the current language."""
     draw: Callable[[], None]
     forget: Callable[[], None] = lambda: None
-    """Forgets what was chosen on it: another link is to be followed."""
+    """Clears what was chosen on the page, before another link is followed."""
     fill: Callable[[], None] = lambda: None
-    """Puts the texts of the link into their boxes."""
+    """Fills the text boxes from the link."""
 
 
 def go_to(path: str) -> None:
-    """Have the page at `path` on show from the next run on."""
+    """Select the page at `path` from the next run on."""
     session = st.session_state
     hold(session, lambda: session.update({PAGE: path}))
 
 
 @in_turn
 def run_pages(pages: Sequence[Page]) -> None:
-    """Draw the page that was asked for last, at first that of the address or the first of `pages`, with what stands
-    around it."""
+    """Draw the current page, its navigation and title: the requested page, else that of the address, else the first."""
     session = st.session_state
     if PAGE not in session:
         session[PAGE] = link().get(PAGE, "")
@@ -79,31 +79,36 @@ def run_pages(pages: Sequence[Page]) -> None:
 
 
 def _place(pages: Sequence[Page], current: Page) -> DeltaGenerator:
-    """Return where the `current` page is drawn: each has a place of its own, and that of another is emptied at once, or
-    Streamlit would have what stands on it in the new page for a moment."""
+    """Return the container of the `current` page; each page has its own.
+
+    Those of the other pages are emptied at once: otherwise Streamlit shows their stale elements on the new page for a
+    moment.
+    """
     places = {page.path: st.container() if page is current else st.empty() for page in pages}
     return places[current.path]
 
 
 def _page(pages: Sequence[Page]) -> Page:
-    """Return the page on show."""
+    """Return the current page."""
     return next((page for page in pages if page.path == st.session_state[PAGE]), pages[0])
 
 
 def _go_back(pages: Sequence[Page], query: Any) -> None:
-    """Show what the `query` of the address says, after Back or Forward."""
+    """Follow the `query` of the address after Back or Forward."""
     hold(st.session_state, lambda: _follow(pages, query).fill(), _TYPED)
 
 
 def _resume(pages: Sequence[Page], asked: Any) -> None:
-    """Show what the address says where a server before this one was asked for it; what stands in the boxes is the
-    browser's, and stays."""
+    """Follow the address that the browser sends to a restarted server; keep the text in the boxes.
+
+    A value that the server sets replaces what was typed while the run went on.
+    """
     if isinstance(asked, Mapping) and asked.get("memory") not in ("", inbox(st.session_state).memory):
         _follow(pages, asked.get("query"))
 
 
 def _follow(pages: Sequence[Page], query: Any) -> Page:
-    """Have what the `query` of an address says on show; return its page."""
+    """Make the `query` of an address the current link, with its page and language; return the page."""
     session = st.session_state
     follow_address(query)
     session[PAGE] = link().get(PAGE, "")
@@ -114,8 +119,10 @@ def _follow(pages: Sequence[Page], query: Any) -> Page:
 
 
 def _masthead(pages: Sequence[Page], current: Page) -> None:
-    """Draw the title, with what this is about on the first page, the ways to the pages where there is more than one,
-    marking the `current` one, the choice of language, and lecture mode."""
+    """Draw the title, the navigation if there are several pages, the language switch and lecture mode.
+
+    The first page also shows what the app is about; the navigation marks the `current` page.
+    """
     about = gettext("See a translator turn English into French, and where it looks for every word.")
     told = "" if current.path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):

@@ -1,4 +1,4 @@
-"""A place that takes a visitor's file: what is chosen is taken at once, and the place is empty again."""
+"""Draw a file uploader that hands over each chosen file at once and is empty again."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from attnviz.languages import gettext
 from attnviz.ui.requests import take_soon
 
 Take = Callable[[str, bytes], None]
-"""Is told the name and the content of a file."""
+"""Receives the name and the content of a file."""
 
 
 def file_box(label: str, take: Take, *, key: str, megabytes: int) -> None:
-    """Draw the place, under `label`, for a file of at most so many `megabytes`; `take` gets it before the page is drawn
-    anew.
+    """Draw an uploader with `label` for files of at most so many `megabytes`; `take` gets each file.
 
-    Files of any kind are offered for choice: where Streamlit itself refuses one, the file before stays in its place.
+    `take` is called at the start of a rerun. Every file type is accepted: where Streamlit rejects a file by its type,
+    the previous file stays in the widget.
     """
     own = _place(key)
     st.html(f"<style>{_own_words(megabytes)}</style>")
@@ -29,12 +29,12 @@ def file_box(label: str, take: Take, *, key: str, megabytes: int) -> None:
 
 
 def _place(key: str) -> str:
-    """Return the key of the place itself: another one after each file, ready for the same one again."""
+    """Return the current widget key: a new one after each file, so that the uploader is empty again."""
     return f"{key}_{files_taken(key)}"
 
 
 def files_taken(key: str) -> int:
-    """Return how many files the place of this `key` has taken in this session."""
+    """Return how many files the uploader with this `key` has taken in this session."""
     return int(st.session_state.get(_count(key), 0))
 
 
@@ -43,7 +43,7 @@ def _count(key: str) -> str:
 
 
 def _own_words(megabytes: int) -> str:
-    """Return the style that writes our words over Streamlit's, which knows those of its box in English only."""
+    """Return CSS that replaces Streamlit's uploader texts, which exist in English only."""
     box, size = "[data-testid='stFileUploaderDropzone", gettext("up to {size} MB", size=megabytes)
     return "".join(
         f"{where} {{ font-size: 0; }} {where}::after {{ content: {json.dumps(words, ensure_ascii=False)}; "

@@ -1,4 +1,4 @@
-"""What the words on a page mean, in a box: each page has the topics that it speaks of, and a word stands here once."""
+"""Define the terms of a page in a box: each page names its topics, and each term is defined in one of them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Topic = Literal["signs", "attention", "heads", "writing", "learning", "scores"]
 
 
 def glossary_box(key: str, *topics: Topic) -> None:
-    """Draw a box, called `key`, that opens to what the words of `topics` mean."""
+    """Draw a popover with key `key` that defines the terms of `topics`."""
     with st.popover(gettext("What the words on this page mean"), type="tertiary", key=key):
         st.markdown("\n\n".join(glossary(*topics)))
 
 
 def glossary(*topics: Topic) -> Iterator[str]:
-    """Yield what the words of `topics` mean, in Markdown."""
+    """Yield the definitions of the terms of `topics`, in Markdown."""
     for topic in topics:
         yield from _TOPICS[topic]()
 
 
 def _signs() -> Iterator[str]:
-    """Yield what the signs in sentences and numbers mean."""
+    """Yield the meaning of the signs in sentences and numbers."""
     yield gettext(
         "**Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one."
     )
@@ -43,7 +43,7 @@ def _signs() -> Iterator[str]:
 
 
 def _attention() -> Iterator[str]:
-    """Yield the words for looking: from annotation to context vector."""
+    """Yield the terms of attention, from annotation to context vector."""
     yield gettext(
         "**Encoder** and **decoder**: the half of a translator that reads the English, and the half that writes the "
         "French."
@@ -73,7 +73,7 @@ def _attention() -> Iterator[str]:
 
 
 def _heads() -> Iterator[str]:
-    """Yield the words for a transformer, and for what leads there."""
+    """Yield the terms of a transformer and of what leads to it."""
     yield gettext("**Embedding**: the list of numbers that a piece is looked up as, before anything is read around it.")
     yield gettext(
         "**Head**: one of the looks that a transformer takes at each step, with queries, keys and values of its own. "
@@ -93,7 +93,7 @@ def _heads() -> Iterator[str]:
 
 
 def _writing() -> Iterator[str]:
-    """Yield the words for writing, and those for whole sentences."""
+    """Yield the terms of decoding and of measures over whole sentences."""
     yield gettext(
         "**Gate**: a number from 0 to 1 for each unit that lets a value through, not at all to wholly. "
         "**Candidate**: the new state proposed, of which the update gate takes its part."
@@ -119,7 +119,7 @@ def _writing() -> Iterator[str]:
 
 
 def _learning() -> Iterator[str]:
-    """Yield the words for a model that learns, and for one that is limited in what it can."""
+    """Yield the terms of training and of models without attention."""
     yield gettext(
         "**Fixed vector**: one list of numbers, always equally long, that has to hold a whole sentence; a model "
         "without attention writes from nothing else."
@@ -133,7 +133,7 @@ def _learning() -> Iterator[str]:
 
 
 def _scores() -> Iterator[str]:
-    """Yield the words for how good a translation or a look is."""
+    """Yield the terms of translation and alignment scores."""
     yield gettext("**BLEU**: how many runs of up to four words a translation shares with a person’s, from 0 to 100.")
     yield gettext(
         "**chrF2**: the same with runs of up to six letters, so that a wrong ending costs less than a wrong word."

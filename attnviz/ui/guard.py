@@ -1,4 +1,4 @@
-"""What the server refuses before Streamlit sees it: other hosts' names, too many uploads, its own numbers."""
+"""Refuse requests before Streamlit handles them: unknown hosts, too large uploads, Streamlit's metrics."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
-"""Sites, divided by blanks, that may show the page in a frame; none but its own where it is not set."""
+"""Environment variable with the sites that may embed the page, separated by blanks; without it only its own."""
 _METRICS = "/_stcore/metrics"
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _SECONDS = 600.0
 MOST_OF_VISIT, MOST_OF_ALL = 128 << 20, 1 << 30
-"""Bytes that a visit, and all visits together, may upload in ten minutes: Streamlit keeps them as long as the visit."""
+"""Bytes that one session, and all together, may upload in ten minutes.
+
+Streamlit keeps uploads as long as the session.
+"""
 
 
 def frame_ancestors() -> str:
-    """Return the sites that may show the page in a frame, as the Content-Security-Policy has them."""
+    """Return the value of `frame-ancestors` in the Content-Security-Policy."""
     return os.environ.get(FRAMES_VARIABLE, "").strip() or "'self'"
 
 
 def is_host_allowed(host: str | None) -> bool:
-    """Return whether `server.allowedHosts` names the host of a request, its port left out; where it is empty, any.
+    """Return whether `server.allowedHosts` contains the host of a request, without its port, or is empty.
 
-    A page elsewhere whose name leads to this machine (DNS rebinding) sends its own name. Streamlit 1.67 looks at the
-    hosts of sockets only, not of what is fetched.
+    This stops DNS rebinding, where a foreign page's host name resolves to this server and its requests carry that name.
+    Streamlit 1.67 checks the host of WebSocket connections only, not of HTTP requests.
     """
     allowed: list[str] = st.get_option("server.allowedHosts") or []
     if not allowed:
@@ -51,12 +54,12 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 class Allowance:
-    """How many bytes each visit may still upload. Threads may share it."""
+    """Upload quota in bytes for each session and for all, over a sliding window of ten minutes; thread-safe."""
 
     def __init__(
         self, visit: int = MOST_OF_VISIT, every: int = MOST_OF_ALL, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Allow `visit` bytes to each visit and `every` to all together in ten minutes; `clock` in seconds."""
+        """Allow `visit` bytes to each session and `every` to all together in ten minutes; `clock` returns seconds."""
         self._visit, self._every, self._clock = visit, every, clock
         self._guard = threading.Lock()
         self._taken: deque[tuple[float, str, int]] = deque()
@@ -64,7 +67,7 @@ class Allowance:
         self._sum = 0
 
     def take(self, visit: str, size: int) -> bool:
-        """Return whether a visit may upload so many bytes more, and count them if so."""
+        """Return whether a session may upload `size` more bytes, and count them if so."""
         with self._guard:
             now = self._clock()
             while self._taken and now - self._taken[0][0] > _SECONDS:
@@ -83,13 +86,13 @@ class Allowance:
 
 
 class Guard:
-    """Answers itself what is not to reach the app."""
+    """ASGI middleware that refuses requests before they reach the app."""
 
     def __init__(self, app: ASGIApp, allowance: Allowance | None = None) -> None:
         self._app, self._allowance = app, allowance or Allowance()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request to the app, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

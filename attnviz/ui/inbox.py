@@ -1,10 +1,10 @@
-"""What the browser asks of the server: component state with sequence numbers, each request handled once and in order.
+"""Queue the requests of the browser: component state with sequence numbers, each handled once and in order.
 
 Streamlit drops triggers and callbacks of a run that another supersedes (streamlit #9100, #14710), but sends component
-state with every message. A request stays in that state until a run that has handled it was drawn to its end.
+state with every message. A request stays in that state until a run that has handled it was drawn completely.
 
-Streamlit also sends with every message what stands in each box. What the server puts into a box is therefore undone by
-a message that left the browser before it saw the new text, so such an effect is brought about again (`Effect`).
+Streamlit also sends the value of every widget with each message. A message that left the browser before it received a
+new value therefore overwrites what the server has set; such an effect is applied again (`Effect`).
 """
 
 from __future__ import annotations
@@ -20,65 +20,71 @@ from attnviz.ui.turns import TURNS
 
 _INBOX = "inbox"
 _MOST = 1000
-"""Requests that are looked at, and kept."""
+"""Largest number of requests that are read from a message and queued."""
 
 Session = MutableMapping[Any, Any]
 Act = Callable[[Any], object]
-"""What a request with this value is for."""
+"""Handles a request with this value."""
 Wanted = Callable[[Any], bool]
-"""Whether the value of a request is for whoever asks."""
+"""Whether the caller handles a request with this value."""
 
 
 class Request(NamedTuple):
-    """What a browser asks for."""
+    """A request of a browser."""
 
     tab: str
     seq: int
-    """Counts from 1 in each tab."""
+    """Sequence number in the tab, from 1."""
     name: str
     value: Any
 
 
 @dataclass
 class Effect:
-    """What the server did to boxes that the browser fills, too."""
+    """A change by the server of widget values that the browser also sends."""
 
     act: Callable[[], object]
     until: dict[str, int]
-    """By tab, the number of the last request taken in: a browser has seen the effect once that is acknowledged."""
+    """By tab, the last request received before the change.
+
+    Once it is acknowledged, the browser has received the change too.
+    """
     before: dict[str, Any]
-    """What stood in the boxes that a person types in."""
+    """Values of the text boxes before the change."""
     after: dict[str, Any]
     drawn: bool = False
-    """Whether a run was drawn to its end since."""
+    """Whether a run was drawn completely since the change."""
 
     def renew(self, session: Session) -> None:
-        """Bring the effect about again, unless a box has what somebody typed since."""
+        """Apply the change again, unless a text box has been edited since."""
         if all(session.get(key) in (self.before[key], self.after[key]) for key in self.before):
             self.act()
 
 
 @dataclass
 class Inbox:
-    """The requests of a visit.
+    """The requests of a session.
 
-    The session keeps it as one object: to change what is in it does not touch the session, where Streamlit may break a
-    run off.
+    It is one mutable object in the session state: changing it does not access `st.session_state`, where Streamlit may
+    stop a run.
     """
 
     memory: str = field(default_factory=lambda: secrets.token_hex(8))
-    """Tells it from that of a server before, which forgot all as it ended."""
+    """Random id that differs after a restart of the server, which loses all state."""
     taken: dict[str, int] = field(default_factory=dict)
-    """By tab, the number of the last request that was taken in."""
+    """By tab, the number of the last request received."""
     waiting: list[Request] = field(default_factory=list)
     actions: list[Callable[[], object]] = field(default_factory=list)
-    """What the buttons that were pressed are for; the next run does it before it draws anything."""
+    """Actions of pressed buttons; the next run does them before it draws anything."""
     effects: list[Effect] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock within. A run that was superseded may hold it and wait for its turn: who waits leaves his."""
+        """Hold the lock within; leave the turn while waiting for it.
+
+        A superseded run may hold the lock and wait for a turn.
+        """
         if not self.lock.acquire(blocking=False):
             with TURNS.left():
                 self.lock.acquire()
@@ -88,8 +94,10 @@ class Inbox:
             self.lock.release()
 
     def take_in(self, sent: Any, session: Session) -> None:
-        """Take in each request of a browser that is new, and bring about again in `session` what it has not seen; what
-        a browser says may be anything. What it asked another server for is not asked of this one."""
+        """Queue the new requests of a browser, and apply again the effects in `session` that it has not received.
+
+        `sent` comes from the browser and may be anything. Requests to a previous server process are ignored.
+        """
         if not isinstance(sent, Mapping):
             sent = {}
         tab, requests = sent.get("tab"), sent.get("requests")
@@ -110,8 +118,10 @@ class Inbox:
             self._renew(tab, sent.get("seen"), session, fresh=self.taken.get(tab, 0) > before)
 
     def _renew(self, tab: str, seen: Any, session: Session, *, fresh: bool) -> None:
-        """Bring about again what no run has drawn yet, and what the browser had not `seen` as it sent a `fresh`
-        message."""
+        """Apply again the effects that no run has drawn, and those the browser has not received.
+
+        The latter are those later than the last request that it had `seen` acknowledged when it sent a `fresh` message.
+        """
         last = int(seen) if _counts(seen) else 0
         for effect in tuple(self.effects):
             if not effect.drawn or (fresh and last < effect.until.get(tab, 0)):
@@ -120,8 +130,10 @@ class Inbox:
                 self.effects.remove(effect)
 
     def hold(self, session: Session, act: Callable[[], object], typed: tuple[str, ...] = ()) -> None:
-        """Call `act`, which fills boxes in `session`, and do it again for each message that undoes it; not where one of
-        the boxes with the keys `typed` has another text since."""
+        """Call `act`, which sets widget values in `session`, and repeat it for each message that overwrites them.
+
+        It is not repeated once a box with one of the keys `typed` has been edited.
+        """
         before = {key: session.get(key) for key in typed}
         act()
         after = {key: session.get(key) for key in typed}
@@ -129,8 +141,11 @@ class Inbox:
             self.effects.append(Effect(act, dict(self.taken), before, after))
 
     def handle(self, acts: Mapping[str, Act], wanted: Wanted = lambda _: True) -> bool:
-        """Call the act of each waiting request that has one by its name and is `wanted`, with its value, in order;
-        return whether there was one. A request waits on where its run is broken off before its act has ended."""
+        """Call the act of each queued request by its name, in order; return whether there was one.
+
+        Only requests whose value is `wanted` are handled. A request stays in the queue if its run is stopped before the
+        act returns.
+        """
         if not self.waiting:
             return False
         with self._locked():
@@ -141,15 +156,14 @@ class Inbox:
         return bool(found)
 
     def act(self) -> None:
-        """Do what the buttons that were pressed are for."""
+        """Do the actions of the pressed buttons."""
         with self._locked():
             for action in tuple(self.actions):
                 action()
                 self.actions.remove(action)
 
     def drawn(self, until: Mapping[str, int]) -> None:
-        """Take note that a run was drawn to its end, and drop requests with numbers up to these, by tab: nothing on the
-        page wanted them."""
+        """Record that a run was drawn completely; drop unhandled requests up to the numbers `until`, by tab."""
         with self._locked():
             self.waiting = [one for one in self.waiting if one.seq > until.get(one.tab, 0)]
             for effect in self.effects:
@@ -157,12 +171,12 @@ class Inbox:
 
 
 def _counts(number: Any) -> TypeGuard[float]:
-    """Return whether a browser's number counts something."""
+    """Return whether a value from the browser is a valid count."""
     return isinstance(number, int | float) and 0 <= number < 2**53
 
 
 def inbox(session: Session) -> Inbox:
-    """Return the requests of the visit that `session` is of."""
+    """Return the inbox of `session`."""
     if _INBOX not in session:
         session[_INBOX] = Inbox()
     found: Inbox = session[_INBOX]
@@ -170,5 +184,5 @@ def inbox(session: Session) -> Inbox:
 
 
 def hold(session: Session, act: Callable[[], object], typed: tuple[str, ...] = ()) -> None:
-    """Call `act`, as `Inbox.hold` does."""
+    """Call `act` and repeat it where it is overwritten, as `Inbox.hold` does."""
     inbox(session).hold(session, act, typed)

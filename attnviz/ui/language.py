@@ -1,7 +1,7 @@
-"""The language of the page: chosen at its top, kept in the address, and at first that of the visitor's browser.
+"""Choose the language of the page: the switch at its top, else the address, else the visitor's browser.
 
-Streamlit knows an option by its label, also in what a browser sends it; whatever offers options that are called
-differently in each language therefore has a widget key for each, as `localised` draws them.
+Streamlit identifies an option by its label, also in messages from the browser. A widget whose labels are translated
+therefore has a widget key for each language; `localised` draws such widgets.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.ui.link import link
 
 LANGUAGE = "lang"
-"""The choice, in the session and in the address."""
+"""Name of the choice in the session state and in the address."""
 
 
 def use_chosen_language() -> None:
-    """Use the visitor's language from here on.
+    """Set the visitor's language for the current thread.
 
-    The page calls this when it begins, and so does each fragment: Streamlit may run it in a thread that used another
-    visitor's language last.
+    The page calls this first, and so does each fragment: Streamlit may run it in a thread that last used another
+    visitor's language.
     """
     chosen = st.session_state.get(LANGUAGE) or link().get(LANGUAGE)
     set_language(chosen if chosen in LANGUAGES else _of_browser())
@@ -31,7 +31,7 @@ def use_chosen_language() -> None:
 
 
 def language_switch() -> None:
-    """Draw the switch."""
+    """Draw the language switch."""
     st.session_state.setdefault(LANGUAGE, language())
     st.segmented_control(
         gettext("Language"), list(LANGUAGES), required=True, key=LANGUAGE, label_visibility="collapsed", width="content"
@@ -39,36 +39,38 @@ def language_switch() -> None:
 
 
 def language_address() -> dict[str, str | None]:
-    """Return the address parameter of the language; None for that of the visitor's browser."""
+    """Return the address parameter of the language; None for the language of the visitor's browser."""
     return {LANGUAGE: None if language() == _of_browser() else language()}
 
 
 def key_in_language(key: str) -> str:
-    """Return a widget's `key` in the language in use: what a browser says of the widget in another, perhaps late, is
-    never taken for this one's."""
+    """Return a widget's `key` in the current language, so that late messages about another are ignored."""
     return f"{key}-{language()}"
 
 
 @dataclass
 class _Drawn:
-    """A widget that was drawn."""
+    """A widget that was drawn in some language."""
 
     key: str
-    """Of the choice, whatever the language."""
+    """Key of the choice, the same in all languages."""
     value: str
-    """What it had when the server heard of it last."""
+    """Value of the widget when the server last read it."""
     then: Callable[[], object] | None
 
 
 def _drawn() -> dict[str, _Drawn]:
-    """Return the widgets of `localised` that this visit has drawn, by their own keys."""
+    """Return the widgets that `localised` has drawn in this session, by their own keys."""
     found: dict[str, _Drawn] = st.session_state.setdefault("localised", {})
     return found
 
 
 def _take_choices() -> None:
-    """Take over what was chosen in a widget since it was drawn. A callback would be lost where Streamlit supersedes its
-    run (streamlit #9100); the value of a widget comes with every message."""
+    """Copy values that changed since the widget was drawn to their choice.
+
+    Streamlit loses a callback whose run another supersedes (streamlit #9100), but sends widget values with every
+    message.
+    """
     kept = st.session_state
     for own, one in tuple(_drawn().items()):
         value = kept.get(own)
@@ -89,20 +91,20 @@ def localised(
     then: Callable[[], object] | None = None,
     **more: Any,
 ) -> str:
-    """Draw `widget`, a select box or a segmented control, over `options`, from value to name in the language in use;
-    return the value chosen, at first `default`, which is one of them. `more` is for the widget.
+    """Draw a select box or segmented control with translated labels; return the selected value.
 
-    The value is kept in the session under `key`, whichever language it was chosen in. When a visitor chooses another,
-    `then` is called, before the page is drawn anew.
+    `options` maps values to labels in the current language, `default` is one of the values, and `more` are arguments of
+    `widget`. The session state has the value under `key`, in whichever language it was chosen. When a visitor chooses
+    another, `then` is called before the page is drawn again.
     """
     kept, own, drawn = st.session_state, key_in_language(key), _drawn()
     if kept.get(key) not in options:
         kept[key] = default
     if own in drawn and kept.get(own) != kept[key]:
         kept[own] = kept[key]
-    # A browser that draws the widget late, in a box that was closed until now, begins with the widget's own first
-    # choice and says so to the server: it must be the one that is kept. After the server has begun again, what the
-    # browser says goes before what is in the address.
+    # A browser that mounts the widget late, in a popover that was closed, starts with the widget's default and sends it
+    # to the server, so the default must be the stored value. After a restart of the server, the browser's values take
+    # precedence over the address.
     first = {"index": list(options).index(kept[key])} if widget == st.selectbox else {"default": kept[key]}
     value = widget(
         label,

@@ -1,8 +1,8 @@
-"""The link that a visitor follows: the address that the page was opened with or went back to.
+"""Return the link that a visitor follows: the address that was opened, or that Back or Forward went to.
 
-After the first run `st.query_params` is of no use here: Streamlit (1.67) goes on sending the address that the page was
-opened with, and the browser rewrites its address with every step. So the first address is kept, and the browser sends
-another where one is to be followed.
+`st.query_params` is used in the first run only: Streamlit (1.67) keeps sending the address that was opened first, while
+the browser rewrites its address at every step. So the first address is stored, and the browser sends another one when
+it is to be followed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import streamlit as st
 
 _LINK = "link"
 _MOST = 100_000
-"""Characters of an address that are read."""
+"""Largest length of an address that is read, in characters."""
 
 
 def link() -> Mapping[str, str]:
@@ -28,6 +28,6 @@ def link() -> Mapping[str, str]:
 
 
 def follow_address(query: Any) -> None:
-    """Have the `query` of an address, as "?step=3", be the link; what a browser says may be anything."""
+    """Make the `query` of an address, such as "?step=3", the link; it comes from the browser and may be anything."""
     text = query.removeprefix("?") if isinstance(query, str) else ""
     st.session_state[_LINK] = dict(parse_qsl(text[:_MOST], keep_blank_values=True))

@@ -1,6 +1,6 @@
-"""The app's ES modules, served from one folder that is named by the digest of its contents.
+"""Serve the app's ES modules from one folder that is named by the digest of its contents.
 
-Whoever changes a module changes the name of the folder, so that a browser may keep what is in it for ever.
+A changed module changes the name of the folder, so that browsers may cache its files for ever.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COMPONENTS = _PACKAGE / "ui" / "components"
 
 @functools.cache
 def _files() -> dict[str, bytes]:
-    """Return the contents of all modules by their path in the folder, which is that in the package."""
+    """Return the contents of all modules by their path in the folder, which is their path in the package."""
     files = sorted([*_PACKAGE.glob("figures/*.js"), *_COMPONENTS.rglob("*.js")])
     return {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}
 
@@ -44,12 +44,12 @@ def packed_module(path: str) -> bytes | None:
 
 
 def module_of(component: str) -> Path:
-    """Return the module of a component: it exports the function that mounts it."""
+    """Return the path of a component's module, which exports its mount function."""
     return _COMPONENTS / component / f"{component}.js"
 
 
 def needed(components: Iterable[str]) -> list[str]:
-    """Return the paths in the folder of all modules that `components` need."""
+    """Return the paths in the folder of all modules that `components` import."""
     modules = with_imports([_COMPONENTS / "mount.js", *map(module_of, components)])
     return [path.relative_to(_PACKAGE).as_posix() for path in modules]
 
@@ -57,9 +57,9 @@ def needed(components: Iterable[str]) -> list[str]:
 def stub(component: str) -> str:
     """Return the script that Streamlit gets for `component`: it imports the component's module from the folder.
 
-    Streamlit sends the script along with every change of the component's data, and runs it from a `blob:` address, from
-    which nothing can be imported by a relative path. The folder is looked up below the page that the first component is
-    on, so that all components share their modules. While the server is busy or restarts, the import is repeated.
+    Streamlit sends the script with every change of the component's data and runs it from a `blob:` address, from which
+    relative imports fail. The folder's address is resolved once against the page, so that all components share their
+    modules. While the server is busy or restarts, the import is repeated.
     """
     return f"const version = {json.dumps(folder())}, name = {json.dumps(component)};\n{_STUB}"
 

@@ -1,4 +1,4 @@
-"""Text that a page tells its story by: passages with a heading, and the list of those who said it first."""
+"""Draw text passages with a heading, and lists of references."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.wording.why_story import Passage
 
 
 def passage(told: Passage, french: str = "") -> None:
-    """Write a heading and what stands below it, a text in French at its end."""
+    """Draw a heading and its paragraphs, with an optional text in French at the end."""
     texts = filter(None, (*told.paragraphs, told.hint))
     paragraphs = [f'<p class="reading">{escape(text)}</p>' for text in texts]
     if french:
@@ -21,7 +21,7 @@ def passage(told: Passage, french: str = "") -> None:
 
 
 def references(listed: Sequence[tuple[str, str, str]]) -> None:
-    """Write who said it first: authors, title, number at arXiv where it has one."""
+    """Draw a list of references: authors, title, and arXiv number if there is one."""
     items = "".join(
         f"<li>{escape(who)}. {escape(title)}."
         + (f' <a href="https://arxiv.org/abs/{number}">arXiv {number}</a>' if number else "")

@@ -1,6 +1,6 @@
-"""Payloads of one visit: what the server makes of what is on show in the browser, fetched when it is wanted.
+"""Serve the payloads of a session: data computed for the browser's current selection, when it fetches them.
 
-A run of the page says how each is made; no run is needed when the browser shows another step.
+A run of the page registers how each payload is made; showing another step needs no rerun.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.page_state.view import View
 
 PLACE = "attnviz-payload"
-"""What the addresses of payloads begin with, below the page."""
+"""Prefix of the addresses of payloads, below the page."""
 _KEPT = "payloads"
 
 Make = Callable[[Selection], Any]
-"""Returns what can be told as JSON, or a file as bytes."""
+"""Returns a JSON-serialisable value, or a file as bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """How something is made of what is on show in a view."""
+    """A function of a view's current selection, registered under an address."""
 
     view: View
     make: Make
     code: str
-    """Of the language."""
+    """Language code."""
     name: str
-    """What tells it from another; a browser keeps what it fetched of the same name."""
+    """Cache key in the browser: payloads of the same name have the same content."""
     secret: str
-    """Its place in the address: nobody else can know it."""
+    """Unguessable part of its address."""
 
 
 _OFFERED: weakref.WeakValueDictionary[str, Payload] = weakref.WeakValueDictionary()
-"""Those of all visits, by their place in the address, as long as the visits last."""
+"""Payloads of all sessions by their secret, as long as the sessions last."""
 
 
 def payload(view: View, key: str, name: str, make: Make) -> str:
-    """Return where the browser finds what `make` returns of what is on show in `view`.
+    """Register `make`, which returns a payload of the current selection in `view`, and return its address.
 
-    `key` tells it from others on the page, `name` what it is made of from other things that it was made of before.
+    `key` distinguishes it from other payloads on the page, `name` the data that it is made from.
     """
     kept: dict[str, Payload] = st.session_state.setdefault(_KEPT, {})
     full, before = f"{view.identity} {name} {language()}", kept.get(view.key(key))
@@ -58,8 +58,10 @@ def payload(view: View, key: str, name: str, make: Make) -> str:
 
 
 def made(secret: str, asked: Mapping[str, str]) -> tuple[bytes, bool] | None:
-    """Return a payload packed by gzip, and whether it is a file and no JSON; None where there is none. `asked` are the
-    parameters of its address, which may be anything."""
+    """Return a payload, compressed by gzip, and whether it is a file rather than JSON; None where there is none.
+
+    `asked` are the parameters of its address, which may be anything.
+    """
     found = _OFFERED.get(secret)
     if found is None:
         return None

@@ -1,8 +1,8 @@
-"""Records: what the browser draws a picture of a translation from, fetched by itself.
+"""Serve the payloads that the browser draws a translation from, which it fetches itself.
 
-A run of the page does not make them, it only says where they are: most are not in the window when a translation comes
-on show. Each is made when a browser first asks for it, once for all visitors, from a translation that somebody has on
-show.
+A run of the page does not make them, it only passes their addresses: most are outside the window when a translation is
+first shown. Each is made at the first request and cached for all visitors, as long as some session shows the
+translation.
 """
 
 from __future__ import annotations
@@ -24,49 +24,51 @@ from attnviz.trace import Trace
 from attnviz.ui.resources import weights_digest_of, weights_of
 
 PLACE = "attnviz-record"
-"""What the addresses of records begin with, below the page; then come the translation's fingerprint and a name."""
+"""Prefix of the addresses of these payloads, below the page, before the translation's fingerprint and a name."""
 
 _ON_SHOW: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
-"""Translations by their fingerprint, as long as a visitor, or a cache, has them."""
+"""Translations by their fingerprint, as long as a session or a cache holds them."""
 
 _MADE: Kept[bytes] = Kept(32 << 20, size=len)
-"""Records of all visitors, packed. Those of one translation take 150 to 300 kB."""
+"""LRU cache of compressed payloads. Those of one translation take 150 to 300 kB."""
 
 
 class UnknownRecordError(LookupError):
-    """There is no such record, or nobody has its translation on show any more."""
+    """The payload does not exist, or no session shows its translation any more."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a record is made from."""
+    """The inputs of a payload."""
 
     trace: Any
     weights: Weights | None
-    """Of the model that made the translation, where it is here."""
+    """Weights of the model that made the translation, or None where it is not installed."""
     steps: tuple[int, ...]
     theme: ThemeName
     word: int | None
-    """A piece that is asked about besides those that the steps wrote."""
+    """Id of a piece that is requested in addition to those that the steps wrote."""
     after: bool = False
-    """Whether α′ is on show, the reading of the steps after their words."""
+    """Whether posterior attention α′ is shown instead of α."""
     parent: Any = None
-    """The translation that was changed by hand, where it is asked about."""
+    """Translation that this one was changed from by hand, where it is requested."""
     part: str = ""
-    """Which part of the translation is asked about, as its maker calls it."""
+    """Requested part of the translation, in the maker's own terms."""
 
 
 Maker = Callable[[Asked], Mapping[str, Any]]
 
 
 def on_show(trace: Trace) -> Trace:
-    """Have the records of `trace` made for whoever asks, as long as the object that is returned is held by somebody: it
-    is the same for all who show the same translation."""
+    """Make the payloads of `trace` available as long as the caller holds the returned object.
+
+    All sessions that show the same translation get the same object.
+    """
     return _ON_SHOW.setdefault(trace.fingerprint, trace)
 
 
 def shown_trace(fingerprint: str) -> Any:
-    """Return the translation of that fingerprint which somebody has on show, or None."""
+    """Return the translation with that fingerprint if a session shows it, otherwise None."""
     return _ON_SHOW.get(fingerprint)
 
 
@@ -82,13 +84,12 @@ def address(
     models: str = "",
     part: str = "",
 ) -> str:
-    """Return where the browser finds the record `name` of `trace`, drawn for `theme` in the language in use.
+    """Return the address of the payload `name` of `trace`, drawn for `theme` in the current language.
 
-    It is that of all steps (`every`), or has `{step}` in the place of one; for a record that depends on the `word`
-    chosen, `{word}` in its place; `after` says that α′ is on show. The `parent`, what was changed by hand, must be on
-    show as well. Another record has another address, also where it is another only because the model was replaced;
-    `models` tells other models that it is made by from those they may be replaced by, and `part` which part of the
-    translation it is of.
+    It is that of all steps (`every`), or contains `{step}` for one. A payload that depends on the chosen `word`
+    contains `{word}`; `after` means that α′ is shown. The `parent`, which was changed by hand, must be shown as well.
+    Different payloads have different addresses, also after the model was replaced; `models` identifies further models
+    that it is made by, and `part` the part of the translation.
     """
     asked = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
     asked |= {name: value for name, value in (("models", models), ("part", part)) if value}
@@ -100,7 +101,7 @@ def address(
 
 
 def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapping[str, str]) -> bytes:
-    """Return a record as JSON, packed by gzip; `makers` are those there are, `asked` the parameters of its address.
+    """Return a payload as JSON, compressed by gzip; `makers` by name, `asked` the parameters of its address.
 
     Raise UnknownRecordError where there is none.
     """
@@ -135,7 +136,7 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
 
 
 def _steps(text: str, count: int) -> tuple[int, ...]:
-    """Return the steps that an address asks for, of `count`."""
+    """Return the steps that an address requests, out of `count`."""
     if text == "all":
         return tuple(range(count))
     if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < count):
@@ -144,7 +145,7 @@ def _steps(text: str, count: int) -> tuple[int, ...]:
 
 
 def _word(text: str, trace: Trace) -> int | None:
-    """Return the piece of the vocabulary that an address asks about, if it does."""
+    """Return the piece of the vocabulary that an address requests, or None."""
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < trace.vocabulary_size):
@@ -153,7 +154,7 @@ def _word(text: str, trace: Trace) -> int | None:
 
 
 def _parent(fingerprint: str, trace: Trace) -> Trace | None:
-    """Return the translation by its fingerprint that `trace` may have been made from: the same sentence and model."""
+    """Return the translation with this fingerprint if `trace` may derive from it: same sentence and same model."""
     if not fingerprint:
         return None
     parent = _ON_SHOW.get(fingerprint)

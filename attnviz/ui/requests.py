@@ -1,4 +1,4 @@
-"""The requests of this visit: taken in as a run of the page begins, handled as it is drawn, acknowledged at its end."""
+"""Receive the session's requests when a run of the page begins, and acknowledge them at its end."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from attnviz.ui.inbox import Act, Wanted, inbox
 
 
 def receive() -> dict[str, int]:
-    """Take in what the browser asks for, as the first thing that a run of the page does; return what
-    `acknowledge_until` is to be called with at its end."""
+    """Receive the requests of the browser, first in every run; return what `acknowledge_until` needs at its end."""
     box = inbox(st.session_state)
     box.take_in(outbox(), st.session_state)
     taken = dict(box.taken)
@@ -23,29 +22,28 @@ def receive() -> dict[str, int]:
 
 
 def acknowledge_until(taken: dict[str, int], page: Mapping[str, Any]) -> None:
-    """Tell the browser that what it asked for is on show, and what the `page` has in the address: the last thing that a
-    run of the page does."""
+    """Acknowledge the handled requests and send the address parameters of `page`, last in every run."""
     box = inbox(st.session_state)
     box.drawn(taken)
     acknowledge(taken, box.memory, page)
 
 
 def handle(acts: Mapping[str, Act], wanted: Wanted = lambda _: True) -> bool:
-    """Handle the waiting requests with these names, as `Inbox.handle` does."""
+    """Handle the queued requests with these names, as `Inbox.handle` does."""
     return inbox(st.session_state).handle(acts, wanted)
 
 
 def take_soon(then: Callable[[], object]) -> None:
-    """Run the page again, which first calls `then`: what it changes may be drawn already."""
+    """Rerun the page and call `then` first, since what it changes may already be drawn."""
     inbox(st.session_state).actions.append(then)
     st.rerun()
 
 
 def request_button(label: str, then: Callable[[], object], *, key: str, **look: Any) -> None:
-    """Draw a button; where it was pressed since it was drawn last, run the page again, which first calls `then`.
+    """Draw a button; when it was pressed, rerun the page and call `then` first.
 
-    The browser makes a request of the press. `look` is for `st.button`, whose own answer counts where there is no
-    browser.
+    The browser sends the press as a request. `look` are arguments of `st.button`, whose return value counts where there
+    is no browser, as in tests.
     """
     box, clicked = inbox(st.session_state), st.button(label, key=key, **look)
     press = {"press": lambda _: box.actions.append(then)}

@@ -1,4 +1,4 @@
-"""Models and translations, each loaded or made once for all visitors."""
+"""Load models and compute translations, each once for all visitors."""
 
 from __future__ import annotations
 
@@ -44,24 +44,23 @@ from attnviz.ui.turns import TURNS
 from attnviz.vocabulary import load_tokenizer
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
-"""Environment variable with the folder of model folders, where that is not `models`."""
+"""Environment variable with the folder of model folders, `models` by default."""
 
 Stamp = tuple[tuple[int, ...], ...]
-"""What tells one state of a model's files from another (`model_folder.stamp`). It is part of every key here: a folder
-whose model was replaced is another model."""
+"""Version of a model's files (`model_folder.stamp`), part of every cache key: a replaced model is another model."""
 
 
 def models() -> dict[str, Path]:
-    """Return the folders of the models that translate, by name, the default `en-fr` first."""
+    """Return the folders of the translation models, by name, the default `en-fr` first."""
     folders = model_folders(_models_root())
     return {folder.name: folder for folder in sorted(folders, key=lambda one: (one.name != "en-fr", one.name))}
 
 
 def model_folder(name: str) -> Path | None:
-    """Return the folder of the model of this name that translates, or None where `models` has none."""
+    """Return the folder of the translation model of this name, or None where `models` has none."""
     root = _models_root()
     folder = root / name
-    # A trace from a file may name any path.
+    # The name comes from an uploaded trace and may be any path.
     return folder if folder.parent == root and name != ".." and is_translator(folder) else None
 
 
@@ -70,15 +69,16 @@ def _models_root() -> Path:
 
 
 def detector_folder() -> Path | None:
-    """Return the folder of the detector of translations, the one of that name or else the first; None where there is
-    none."""
+    """Return the folder of the translation detector named `detector`, else the first one, else None."""
     found = detector_folders(_models_root())
     return min(found, key=lambda folder: (folder.name != "detector", folder.name), default=None)
 
 
 def judged(folder: Path, device: str, source: str, target: str) -> Judgement:
-    """Return the verdict of the detector in `folder`, as its files are now, on a pair of sentences; raise AttnvizError
-    on bad input. It is the same object for every visitor."""
+    """Return the verdict of the detector in `folder`, with its current files, on a sentence pair.
+
+    It is cached, the same object for every visitor. Raise AttnvizError on bad input.
+    """
     files, place = stamp(str(folder), *EVERY_FILE), str(resolve_device(device))
     with TURNS.left():
         return _JUDGED.get(
@@ -96,7 +96,7 @@ def _detector(folder: str, device: str, files: Stamp) -> Detector:  # noqa: ARG0
 
 
 def weights_of_detector(judgement: Judgement) -> Weights | None:
-    """Return the weights that made a verdict, or None where that detector is not here any more."""
+    """Return the weights that made a verdict, or None where that detector is no longer installed."""
     folder = detector_folder()
     if folder is None or folder.name != judgement.model:
         return None
@@ -108,7 +108,7 @@ def weights_of_detector(judgement: Judgement) -> Weights | None:
 
 
 def devices() -> list[str]:
-    """Return the choices of device: "auto", then those this machine has."""
+    """Return the choices of device: "auto", then the available ones."""
     return ["auto", *available_devices()]
 
 
@@ -120,11 +120,11 @@ def translate(
     target: str | tuple[int, ...] | None,
     interventions: tuple[Intervention, ...] = (),
 ) -> Trace:
-    """Return the trace of `text` by the model in `folder` as its files are now, with `target`, a text or the ids of its
-    pieces, forced where one is given, and changed by `interventions`; raise AttnvizError on bad input.
+    """Return the trace of `text` by the model in `folder`, with its current files; raise AttnvizError on bad input.
 
-    It is the same object for every visitor and at every run, so that what is kept by a trace (its fingerprint, its
-    prover) is made once. Visitors who wait at the same time are translated for together.
+    `target`, a text or piece ids, is force-decoded where given, and `interventions` are applied. The result is cached,
+    the same object for every visitor and run, so that what is cached by a trace (its fingerprint, its verification) is
+    computed once. Visitors who wait at the same time are translated in one batch.
     """
     files, device = stamp(folder, *EVERY_FILE), str(resolve_device(device))
 
@@ -138,12 +138,12 @@ def translate(
 
 
 def bytes_of(trace: Aligned) -> int:
-    """Return what the arrays of `trace` take: all but a tenth of it, and told at once."""
+    """Return the bytes of the arrays of `trace`: 90 % of its size, and fast to compute."""
     return sum(int(getattr(trace, quantity.name).nbytes) for quantity in trace.arrays)
 
 
 _TRACES: Kept[Trace] = Kept(32 << 20, size=bytes_of)
-"""Translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
+"""LRU cache of translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
@@ -152,22 +152,22 @@ def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslat
 
 
 def weights_of(trace: Trace) -> Weights | None:
-    """Return the weights that made `trace`, or None where that model is not here, or not as it was then.
+    """Return the weights that made `trace`, or None where that model is missing or was replaced.
 
-    All but the embeddings, of which a step reads one row, are in float64, ready for the proof.
+    All are float64, as verification needs them, except the embeddings, of which a step reads one row.
     """
     found = _found(trace)
     return None if found is None else found[1]
 
 
 def weights_digest_of(trace: Trace) -> str | None:
-    """Return the digest of what `weights_of` returns: what is drawn from weights is kept under it."""
+    """Return the digest of what `weights_of` returns, for use in cache keys."""
     found = _found(trace)
     return None if found is None else found[0]
 
 
 def knows_after(trace: Trace) -> bool:
-    """Return whether `posterior_of` can tell what each look of `trace` was about once its word was known."""
+    """Return whether `posterior_of` can compute the posterior attention of `trace`."""
     weights = weights_of(trace) if trace.attends_once else None
     if weights is None:
         return False
@@ -179,8 +179,10 @@ def knows_after(trace: Trace) -> bool:
 
 
 def posterior_of(trace: Trace) -> NDArray[np.float64] | None:
-    """Return the posterior of `trace`, (Ty, Tx), or None where `knows_after` is false; it is reckoned once for all
-    visitors."""
+    """Return the posterior attention of `trace`, (Ty, Tx), or None where `knows_after` is False.
+
+    It is cached for all visitors.
+    """
     found = _found(trace) if knows_after(trace) else None
     return None if found is None else _posterior(trace, found[1], trace.fingerprint, found[0])
 
@@ -191,8 +193,10 @@ def _posterior(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) 
 
 
 def attributions_of(trace: Trace) -> Attributions | None:
-    """Return what `Translator.attributions` says of `trace`, or None where `weights_of` has none, or the trace does not
-    say which weights made it, or says that a model of another kind did."""
+    """Return `Translator.attributions` of `trace`, or None where that is impossible.
+
+    That is where `weights_of` returns None, the trace does not name its weights, or another kind of model made it.
+    """
     translator = _translator_of(trace)
     if translator is None or not trace.weights_digest:
         return None
@@ -203,7 +207,7 @@ def attributions_of(trace: Trace) -> Attributions | None:
 
 
 def signals_of(trace: Trace) -> Signals | None:
-    """Return what `Translator.signals` says of `trace`, or None where `attributions_of` has none."""
+    """Return `Translator.signals` of `trace`, or None where `attributions_of` returns None."""
     translator = _translator_of(trace)
     if translator is None or not trace.weights_digest:
         return None
@@ -214,15 +218,17 @@ def signals_of(trace: Trace) -> Signals | None:
 
 
 def translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
-    """Return the translations of `texts`, in batches and without their numbers; raise AttnvizError on bad input."""
+    """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
     with TURNS.left():
         shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE))
         return shared.translator.translate_batch(texts, beam=beam)
 
 
 def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
-    """Return the tree of a search of this width for the sentence of `trace`, with what was changed by hand, or None
-    where `weights_of` has none; raise AttnvizError where the search does not reach what was changed."""
+    """Return the beam search tree for the sentence of `trace`, or None where `weights_of` returns None.
+
+    It is searched with the interventions of `trace`. Raise AttnvizError where it does not reach the step of one.
+    """
     translator = _translator_of(trace)
     if translator is None:
         return None
@@ -231,15 +237,17 @@ def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
 
 
 def translator_in(folder: str, device: str) -> Translator:
-    """Return the translator of the model in `folder` as its files are now, for work beside that of visitors; raise
-    AttnvizError where it cannot be loaded."""
+    """Return the translator of the model in `folder`, with its current files, for background work.
+
+    Raise AttnvizError where it cannot be loaded.
+    """
     return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
 
 
 def _translator_of(trace: Trace) -> Translator | None:
-    """Return the translator that made `trace`, or None where `weights_of` has none.
+    """Return the translator that made `trace`, or None where `weights_of` returns None.
 
-    It is asked by the thread that calls, beside those who wait for translations.
+    The calling thread uses it directly, outside the batching of visitors' translations.
     """
     if _found(trace) is None:
         return None
@@ -249,8 +257,10 @@ def _translator_of(trace: Trace) -> Translator | None:
 
 
 def after_word_of(trace: Trace) -> AfterWord | None:
-    """Return what every step of `trace` was about once its word was known, or None where `knows_after` is false; it is
-    reckoned once for all visitors."""
+    """Return the prior, likelihood and posterior of `trace`, or None where `knows_after` is False.
+
+    They are cached for all visitors.
+    """
     found = _found(trace) if knows_after(trace) else None
     return None if found is None else _after_word(trace, found[1], trace.fingerprint, found[0])
 
@@ -261,7 +271,7 @@ def _after_word(_trace: Trace, _weights: Weights, fingerprint: str, digest: str)
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:
-    """Return the tokenizer of the model that made `trace`, or None where `weights_of` has none."""
+    """Return the tokenizer of the model that made `trace`, or None where `weights_of` returns None."""
     if _found(trace) is None:
         return None
     folder = str(model_folder(trace.model))
@@ -269,8 +279,8 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
 
 
 def _found(trace: Record) -> tuple[str, Weights] | None:
-    """Return the digest and the weights of the model that made `trace`, where it is here."""
-    folder = model_folder(trace.model) if trace.translated else None  # attention alone names no model
+    """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
+    folder = model_folder(trace.model) if trace.translated else None  # an attention matrix alone names no model
     if folder is None:
         return None
     try:
@@ -279,7 +289,7 @@ def _found(trace: Record) -> tuple[str, Weights] | None:
         return None
     if trace.weights_digest and trace.weights_digest != digest:
         return None
-    # A trace of an early version says no more than its sizes.
+    # A trace of an early version has no digest: only shapes can be compared.
     return (digest, weights) if could_be_of(trace, weights) else None
 
 

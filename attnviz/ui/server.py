@@ -1,7 +1,6 @@
-"""What the server does besides running the page: it hands out the programs that draw in the browser and what they draw
-from, and gets ready as it starts.
+"""Add routes to the server for scripts, fonts and payloads, and warm it up when it starts.
 
-Nothing heavy is imported above the functions: the server is to answer before torch and what draws the page are there.
+Nothing slow is imported at module level: the server must answer before torch and the drawing code are loaded.
 """
 
 from __future__ import annotations
@@ -35,12 +34,14 @@ from attnviz.ui import modules
 from attnviz.ui.guard import GUARD, frame_ancestors
 
 FOR_EVER = "public, max-age=31536000, immutable"
-"""The header of what has another name once it is another."""
+"""Cache-Control header of content whose name changes whenever it changes."""
 
 
 def _route(name: str, make: Callable[[Request], Response]) -> Route:
-    """Return where something is handed out, which `make` makes beside the pages. Before its name may stand
-    `server.baseUrlPath`, or the folders of a proxy that keeps them."""
+    """Return a route for `name` that answers by `make` in a thread pool.
+
+    `server.baseUrlPath`, or folders that a proxy does not strip, may precede the name.
+    """
 
     async def answer(request: Request) -> Response:
         threads = _LATER if LATER in request.headers else _ASIDE
@@ -50,7 +51,7 @@ def _route(name: str, make: Callable[[Request], Response]) -> Route:
 
 
 def _record(request: Request) -> Response:
-    """Return a record of a translation, or 404 where there is none."""
+    """Return a payload of a translation, or 404 where there is none."""
     from attnviz.ui.lab import records as lab
     from attnviz.ui.records import UnknownRecordError, record
     from attnviz.ui.step import records as step
@@ -66,7 +67,7 @@ def _record(request: Request) -> Response:
 
 
 def _payload(request: Request) -> Response:
-    """Return a payload of a visit, or 404 where there is none; a file is saved and never shown, whatever is in it."""
+    """Return a payload of a session, or 404; files are sent as attachments, whatever they contain."""
     from attnviz.ui.payloads import made
 
     found = made(request.path_params["secret"], request.query_params)
@@ -80,8 +81,7 @@ def _payload(request: Request) -> Response:
 
 
 def _program(request: Request) -> Response:
-    """Return a program by its name, or 404 where there is none of it; a browser may keep it for ever, for another one
-    has another name."""
+    """Return a script by its name, or 404; cached for ever, since its name changes with its content."""
     text = _text(request.url.path.rpartition("/")[2])
     if text is None:
         return Response(status_code=404)
@@ -89,7 +89,7 @@ def _program(request: Request) -> Response:
 
 
 def _font(request: Request) -> Response:
-    """Return letters by the name of their file, or 404 where there are none of it; they may be kept for ever, too."""
+    """Return a font by its file name, or 404; cached for ever."""
     name = request.url.path.rpartition("/")[2]
     for font in SERIF:
         if font.file_name == name:
@@ -98,12 +98,12 @@ def _font(request: Request) -> Response:
 
 
 def _text(name: str) -> str | None:
-    """Return the program that is handed out under a name, or None where there is none."""
+    """Return the script served under a name, or None where there is none."""
     return next((program.text for program in (PLOTLY, KATEX) if program.file_name == name), None)
 
 
 async def _module(request: Request) -> Response:
-    """Return a module of ours, or 404 where the folder has none or is another version's."""
+    """Return one of the app's ES modules, or 404 where the folder lacks it or is another version's."""
     wanted = request.path_params
     module = modules.packed_module(wanted["path"]) if wanted["digest"] == modules.digest() else None
     if module is None:
@@ -112,11 +112,11 @@ async def _module(request: Request) -> Response:
 
 
 FORMER_PATHS = ("why", "learns", "transformer", "lab", "corpus")
-"""Of pages that had a path of their own before `page` was in the address; links to them still open them."""
+"""Paths of pages from before `page` was in the address; links to them still open them."""
 
 
 async def _moved(request: Request) -> Response:
-    """Lead from the path that a page once had to where it is now."""
+    """Redirect from the former path of a page to its current address."""
     folders, _, path = request.url.path.rpartition("/")
     if path not in FORMER_PATHS:  # it only ends with the name of one
         return Response(status_code=404)
@@ -130,7 +130,7 @@ def _packed(text: str) -> bytes:
 
 
 def _response(packed: bytes, request: Request, kind: str, keep: str) -> Response:
-    """Return what was packed, unpacked for those who cannot read it so."""
+    """Return the gzip content, decompressed for clients that do not accept gzip."""
     headers = {"Cache-Control": keep, "Vary": "Accept-Encoding"}
     if "gzip" not in request.headers.get("accept-encoding", ""):
         return Response(gzip.decompress(packed), media_type=kind, headers=headers)
@@ -138,27 +138,27 @@ def _response(packed: bytes, request: Request, kind: str, keep: str) -> Response
 
 
 LATER = "attnviz-later"
-"""The header by which a browser says that what it asks for is not in its window."""
+"""Request header by which a browser says that the content is outside its window."""
 _ASIDE = ThreadPoolExecutor(2, thread_name_prefix="beside the pages")
-"""Few threads: the page itself goes first, and none of them is one that Streamlit waits for."""
+"""Few threads, so that runs of the page have priority; they are not threads that Streamlit waits for."""
 _LATER = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
-"""That of what nobody sees yet."""
+"""Thread of requests for content outside the window."""
 
 
 _FIRST = ("outbox", "plotly", "player", "view_state", "chart", "step_summary", "findings", "proof")
-"""The components that are in the window when the page opens."""
+"""Components in the window when the page opens."""
 
 
 @functools.cache
 def _announced() -> str:
-    """Return the programs and modules that a page asks for first, as a header of its own names them."""
+    """Return the Link header that preloads the scripts and modules that a page needs first."""
     preloads = [f"<{modules.folder()}/{path}>; rel=modulepreload" for path in modules.needed(_FIRST)]
     return ", ".join([f"<{PLOTLY.file_name}>; rel=preload; as=script", *preloads])
 
 
 POLICY = {
     "default-src": "'self'",
-    # The script that stands in Streamlit's own page; the programs of components, which it makes from their text.
+    # The inline script of Streamlit's own page, and component scripts, which Streamlit runs from blob: addresses.
     "script-src": "'self' blob: {inline}",
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' blob: data:",
@@ -170,12 +170,12 @@ POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "{frames}",
 }
-"""What a page may load and run (https://www.w3.org/TR/CSP3): nothing that is not its server's."""
+"""Content-Security-Policy (https://www.w3.org/TR/CSP3): nothing is loaded or run from other servers."""
 
 
 @functools.cache
 def _policy() -> str:
-    """Return the policy as its header has it; scripts in Streamlit's page are allowed by the hash of their text."""
+    """Return the value of the policy's header; scripts in Streamlit's page are allowed by the hash of their text."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     texts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     hashes = (b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") for text in texts)
@@ -186,8 +186,10 @@ def _policy() -> str:
 
 
 class _Announcement:
-    """Tells the browser with the page itself what it will ask for: Streamlit's own program takes a second before it
-    asks for anything. And what it may not: anything from elsewhere."""
+    """Middleware that adds preload links and security headers to HTML pages.
+
+    Without preload links, Streamlit's own script takes a second before it requests anything.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -199,7 +201,7 @@ class _Announcement:
                 if headers.get("content-type", "").startswith("text/html"):
                     headers.append("Link", _announced())
                     headers["Content-Security-Policy"] = _policy()
-                    headers["Referrer-Policy"] = "same-origin"  # a sentence stands in the address
+                    headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
                     headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
@@ -215,14 +217,14 @@ ROUTES = [
     _route("attnviz-payload/{secret}", _payload),
     *(Route(f"/{{folders:path}}{path}", _moved) for path in FORMER_PATHS),
 ]
-"""Beside Streamlit's own."""
+"""Routes beside Streamlit's own."""
 
 MIDDLEWARE = [GUARD, Middleware(_Announcement)]
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Get ready in the background, once the server answers; then collect what visitors leave behind."""
+    """Warm up in a background thread once the server answers, then collect garbage periodically."""
     thread = threading.Thread(target=get_ready, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
     tidying = asyncio.create_task(tidy())
@@ -231,22 +233,22 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 async def tidy(seconds: float = 20) -> None:
-    """Collect garbage every so often, until cancelled: Python itself does not while nothing happens."""
+    """Collect garbage every so many `seconds`, until cancelled: Python does not while it allocates nothing."""
     while True:
         await asyncio.sleep(seconds)
         await asyncio.to_thread(gc.collect)
 
 
 def get_ready() -> None:
-    """Import what draws the page, and make what it opens with: the first visitor would wait for it.
+    """Import the drawing code and translate the opening sentence, so that the first visitor does not wait for it.
 
-    Where there is no model, or a damaged one, nothing is done: the page says so to whoever opens it.
+    Where the model is missing or damaged, nothing is done: the page reports that to whoever opens it.
     """
     usual = sys.getswitchinterval()
-    # The first visitor's browser fetches a hundred files meanwhile, and each would wait its turn as long as that.
+    # The first visitor's browser fetches a hundred files meanwhile; each would wait one switch interval.
     sys.setswitchinterval(usual / 10)
     try:
-        from attnviz.ui.lab import records  # noqa: F401  so that they need not be imported when they are asked for
+        from attnviz.ui.lab import records  # noqa: F401  imported early, before a request needs it
         from attnviz.ui.pages.translate import translate_opening
         from attnviz.ui.step import records as of_steps  # noqa: F401
         from attnviz.ui.transformer import records as of_transformer  # noqa: F401
@@ -254,7 +256,7 @@ def get_ready() -> None:
 
         with suppress(AttnvizError):
             translate_opening()
-        # What has been imported by now stays: no search for garbage need go through it again.
+        # What has been imported by now stays: exempt it from garbage collection.
         gc.collect()
         gc.freeze()
     finally:

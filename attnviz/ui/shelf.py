@@ -1,5 +1,4 @@
-"""The corpora that visitors find here: the sample that comes with the program, and tables that the server's owner
-offers."""
+"""List the corpora offered to visitors: the bundled sample, and tables of the server's owner."""
 
 from __future__ import annotations
 
@@ -11,12 +10,11 @@ from attnviz.corpora.parts import about
 SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
 SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
 CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
-"""Environment variable with the folder of the tables that visitors may look at; without it they see none."""
+"""Environment variable with the folder of the tables that visitors may open; without it they see none."""
 
 
 def shelved() -> dict[str, Path]:
-    """Return the tables that the owner of the server offers, by their names without the ending; not those without a
-    pair."""
+    """Return the non-empty tables that the server's owner offers, by file name without the ending."""
     named = os.environ.get(CORPORA_VARIABLE)
     found = sorted(Path(named).glob("*.parquet")) if named else []
     return {path.stem: path for path in found if (told := about(path)) and told.rows}

@@ -1,4 +1,4 @@
-"""Signing in, where a host's `.streamlit/secrets.toml` names who vouches for visitors (`st.login`, OpenID Connect)."""
+"""Sign visitors in where `.streamlit/secrets.toml` names an identity provider (`st.login`, OpenID Connect)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from attnviz.languages import gettext
 
 
 def asked_for() -> bool:
-    """Return whether the host has named a provider, in the section `auth` of the secrets."""
+    """Return whether the secrets have a section `auth` with a provider."""
     return st.secrets.load_if_toml_exists() and "auth" in st.secrets
 
 
 def signed_in() -> bool:
-    """Return whether this visitor may see the page; where not, offer to sign in."""
+    """Return whether this visitor may see the page; if not, draw the sign-in button."""
     if not asked_for() or st.user.is_logged_in:
         return True
     with st.container(key="sign_in"):
@@ -24,6 +24,6 @@ def signed_in() -> bool:
 
 
 def sign_out_link() -> None:
-    """Draw the way out for those who have signed in."""
+    """Draw the sign-out button for visitors who have signed in."""
     if asked_for() and st.user.is_logged_in:
         st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")

@@ -1,4 +1,4 @@
-"""How the page looks beyond what `.streamlit/config.toml` can say."""
+"""Apply the styles that `.streamlit/config.toml` cannot express."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from attnviz.ui.components.theme.theme import follow_theme
 
 _FOLDER = Path(__file__).parent
 ICON = str(_FOLDER / "icon.svg")
-"""The browser tab's picture: a file of ours, since Streamlit fetches its named icons from afar."""
+"""The browser tab's icon: a local file, since Streamlit fetches its named icons from the internet."""
 
 
 def theme_name() -> ThemeName:
-    """Return the theme the visitor's browser shows."""
+    """Return the theme of the visitor's browser."""
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def apply_style(theme: ThemeName) -> None:
-    """Put the style sheet on the page; once the browser shows another theme than `theme`, run the page again.
+    """Add the style sheet to the page; when the browser's theme differs from `theme`, rerun the page.
 
-    Figures carry their colours and have to be drawn again; the style sheet takes the browser's live ones.
+    Figures contain their colours and must be drawn again; the style sheet uses the browser's live colours.
     """
     own = (_FOLDER / "page.css").read_text(encoding="utf-8")
     st.html(f"<style>{serif_style()}{shares_style()}\n{own}</style>")

@@ -1,8 +1,8 @@
-"""How many visitors the server computes for at the same time: the others wait their turn.
+"""Limit how many visitors the server computes for at the same time; the others wait their turn.
 
-Streamlit gives each run of a page a thread. Forty of them take Python's interpreter from one another all the time: all
-end late, and whoever needs it often and briefly, as the server itself does, waits for each of them each time. In turn,
-most end early, and the server answers.
+Streamlit runs each page in a thread. Forty threads compete for Python's global interpreter lock: all of them finish
+late, and the server, which needs the lock often and briefly, waits for each of them every time. With turns most finish
+early, and the server stays responsive.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AT_ONCE = 2
 
 
 class Turns:
-    """Lets a few threads work at the same time, first come first served."""
+    """A semaphore that each thread takes at most once, so that a few threads work at the same time."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._free = threading.Semaphore(at_once)
@@ -28,7 +28,7 @@ class Turns:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Wait for a turn, and have it within; a thread that has one already goes on."""
+        """Wait for a turn and hold it within; a thread that already has one continues."""
         if getattr(self._own, "has", False):
             yield
             return
@@ -41,7 +41,7 @@ class Turns:
 
     @contextmanager
     def left(self) -> Iterator[None]:
-        """Let others work within, as one who waits for something must, and wait for a turn again at the end."""
+        """Give up the turn within, while the thread waits for something, and wait for a turn again at the end."""
         if not getattr(self._own, "has", False):
             yield
             return
@@ -55,11 +55,11 @@ class Turns:
 
 
 TURNS = Turns()
-"""Those of the server."""
+"""The turns of the server."""
 
 
 def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Make `function`, a page or a fragment of it, wait for its turn."""
+    """Make `function`, a page or a fragment, wait for its turn."""
 
     @functools.wraps(function)
     def waiting(*args: Given.args, **kwargs: Given.kwargs) -> Result:
