@@ -1,1 +1,1 @@
-"""Our own Streamlit components, one folder each: Python, HTML, CSS and JavaScript side by side."""
+"""The app's Streamlit components, one folder each: Python, HTML, CSS and JavaScript side by side."""

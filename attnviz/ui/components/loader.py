@@ -1,4 +1,4 @@
-"""Our own Streamlit components, each in a folder with its Python, JavaScript, HTML and CSS."""
+"""Register the app's Streamlit components, each in a folder with its Python, JavaScript, HTML and CSS."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _FOLDER = Path(__file__).parent
 def component(name: str, *, isolate: bool = True) -> Any:
     """Return the command that mounts the component `name`, registered at the first call.
 
-    `<name>.html` and `<name>.css` in its folder are taken where they are. `isolate` keeps its elements and styles apart
-    from the page's.
+    `<name>.html` and `<name>.css` in its folder are used if they exist. `isolate` mounts it in a shadow root, apart
+    from the page's elements and styles.
     """
     files = {kind: _FOLDER / name / f"{name}.{kind}" for kind in ("html", "css")}
     return st.components.v2.component(
@@ -33,5 +33,5 @@ def component(name: str, *, isolate: bool = True) -> Any:
 
 
 def packed(values: NDArray[Any]) -> str:
-    """Return an array of any shape as the browser reads it: little-endian float32 in base64."""
+    """Return an array of any shape as little-endian float32 in base64, as the browser reads it."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")

@@ -1,1 +1,1 @@
-"""What the server says of the requests it has handled."""
+"""Acknowledge handled requests to the browser."""

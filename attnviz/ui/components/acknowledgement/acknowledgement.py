@@ -1,4 +1,4 @@
-"""The component that tells the browser which of its requests were handled."""
+"""Mount the component that acknowledges handled requests to the browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from attnviz.ui.components.loader import component
 
 
 def acknowledge(handled: Mapping[str, int], memory: str, page: Mapping[str, Any]) -> None:
-    """Tell each tab the number of the last request that was handled, and what the `page` has in the address; the last
-    thing that a run of the page draws. `memory` tells the server from one before it."""
+    """Send each tab the number of its last handled request, and the address parameters of `page`; last in every run.
+
+    `memory` identifies the server process (`Inbox.memory`).
+    """
     record = {"handled": dict(handled), "memory": memory, "page": dict(page)}
     component("acknowledgement", isolate=False)(key="acknowledgement", data=record, height=1)

@@ -1,1 +1,1 @@
-"""What can be tried on the look of a step."""
+"""Change the attention of a step by hand."""

@@ -1,4 +1,7 @@
-"""What can be tried on the look of a step: only here, anywhere but here, everywhere alike, hotter, colder, borrowed."""
+"""Mount the controls that change the attention of a step.
+
+They attend only here, anywhere but here or uniformly, set the temperature, or borrow the weights of another step.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,17 @@ from attnviz.wording.labels import quote, shorten
 
 
 def bench(view: View, at: str, models: Sequence[str]) -> None:
-    """Draw the bench below the bars of the step on show; what it is drawn from lies at the address `at`, and of the
-    `models` a look can be borrowed."""
+    """Draw the controls below the bars of the current step, from the payload at the address `at`.
+
+    `models` are those whose attention can be borrowed.
+    """
     problems = tried_in(st.session_state, view.id).problems
     record = {"at": at, "models": list(models), "undo": view.number > 0, "problem": "\n".join(problems)}
     component("bench", isolate=False)(key=view.key("bench"), data=record)
 
 
 def bench_record(trace: Trace, posterior: bool) -> dict[str, Any]:
-    """Return what the browser draws the bench from; `posterior` says whether that is known."""
+    """Return the payload of the controls; `posterior` says whether posterior attention is known."""
     steps = range(len(trace.target_pieces))
     return {
         "language": language(),
@@ -42,15 +47,14 @@ def bench_record(trace: Trace, posterior: bool) -> dict[str, Any]:
 
 
 def _temperature(trace: Trace, step: int | None) -> float | str:
-    """Return what the energies of 0-based `step` alone, or for None those of all, were divided by last, as JSON holds
-    it."""
+    """Return the last temperature of 0-based `step` alone, or for None that of all steps, JSON-serialisable."""
     found = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
     temperature = found[-1].temperature if found else 1.0
     return ENDLESS if temperature == math.inf else temperature
 
 
 def _is_set(trace: Trace, step: int) -> bool:
-    """Return whether the weights of 0-based `step` no longer come from its energies."""
+    """Return whether interventions have replaced the weights or energies of 0-based `step`."""
     return any(
         isinstance(one, (ReplaceWeights, ReplaceEnergies)) and one.step in (None, step) for one in trace.interventions
     )

@@ -1,1 +1,1 @@
-"""The what-ifs of a translation as cards."""
+"""Draw the what-ifs of a translation as cards."""

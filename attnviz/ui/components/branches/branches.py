@@ -1,4 +1,4 @@
-"""What was tried by hand on a translation: a card for each, with the words that differ, which leads to it."""
+"""Mount the what-ifs of a translation: a card for each, with the words that differ and a link to it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from attnviz.wording.what_if import card_texts
 
 
 def branch_cards(view: View) -> None:
-    """Show the cards of `view`, if anything was tried. They are mounted in any case, and seen where there are some: the
-    first what-if is not to wait for its card."""
+    """Draw the cards of `view`; hidden where there are no what-ifs.
+
+    The component is always mounted, so that the first what-if's card appears without delay.
+    """
     component("branches")(key=view.key("branch_cards"), data=cards_record(view.branches, view.number))
 
 
 def cards_record(branches: Branches | None, number: int) -> dict[str, Any]:
-    """Return what the browser writes, with `number` on show; no cards where nothing was tried."""
+    """Return the payload of the cards, with `number` current; no cards where there are no what-ifs."""
     if branches is None or not branches.branches:
         return {"language": language(), "cards": [], "onShow": 0, "words": {}}
     others = [0, *(len(made_from(branches.branches, k + 1)) - 1 for k in range(len(branches.branches)))]
@@ -29,7 +31,7 @@ def cards_record(branches: Branches | None, number: int) -> dict[str, Any]:
 
 
 def _remove(number: int, others: int) -> str:
-    """Return what a button says that removes a branch, and so many `others` that were made from it."""
+    """Return the label of the button that removes a what-if and `others` that derive from it."""
     if others:
         return gettext("Remove what-if {number}, and {others} made from it", number=number, others=others)
     return gettext("Remove what-if {number}", number=number)

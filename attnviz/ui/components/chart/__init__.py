@@ -1,1 +1,1 @@
-"""A Plotly figure, redrawn in place at each step."""
+"""Draw a Plotly figure that is updated in place at each step."""

@@ -1,7 +1,7 @@
-"""Plotly figures on the page, each redrawn in place.
+"""Mount Plotly figures, each updated in place.
 
-`st.plotly_chart` throws a chart away and makes a new one whenever its figure differs: that flashes at every step, and a
-step then waits for the server. This component has one template and what fills it at all steps, and calls
+`st.plotly_chart` discards a chart and makes a new one whenever its figure differs: it flashes at every step, and each
+step waits for the server. This component has one template and the values that fill it at each step, and calls
 `Plotly.react`.
 """
 
@@ -17,25 +17,25 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import Keyed, View
 
 EVERY_STEP = "every"
-"""The key of values that serve all steps."""
+"""Key of values that are the same at every step."""
 
 
 class AtStep(NamedTuple):
-    """What fills the template at a step, with the texts above the picture."""
+    """The values that fill the template at a step, with the texts above the figure."""
 
     values: str
-    """As JSON."""
+    """JSON text."""
     heading: str = ""
     sentence: str = ""
 
 
 def chart_record(template: str, steps: Mapping[int, AtStep]) -> dict[str, Any]:
-    """Return what a chart draws from: a picture of `steps`.
+    """Return the payload of a chart with a figure for each of `steps`.
 
-    `template` and values are as `figures.template.to_json` writes them. In `layout.meta` a figure carries its text
-    alternative (`alt`), the width below which its box scrolls (`narrowest`), and, where its rows stand for steps,
+    `template` and values are as `figures.template.to_json` writes them. In `layout.meta` a figure has its text
+    alternative (`alt`) and the width below which its box scrolls (`narrowest`). Where its rows are steps, it also has
     `steps`, `rows` and `frame`, as `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and
-    the row of the step on show is framed.
+    the row of the current step is framed.
     """
     return {
         "template": template,
@@ -49,14 +49,15 @@ Captions = Mapping[int, tuple[str, str]] | Mapping[str, tuple[str, str]]
 
 
 def steady_record(figure: str, captions: Captions) -> dict[str, Any]:
-    """Return what a chart draws from that is the same at every step, a `figure` as JSON; heading and sentence are those
-    of the step (`captions`)."""
+    """Return the payload of a chart that is the same at every step; `figure` is JSON, `captions` are by step."""
     return {"template": figure, "values": {EVERY_STEP: "{}"}, "captions": {str(i): one for i, one in captions.items()}}
 
 
 def fitting_record(figures: Sequence[go.Figure], captions: Captions) -> dict[str, Any]:
-    """Return what a chart draws from that is the same at every step and can be laid out in several ways: `figures` of
-    the same data, the widest first, of which the browser takes the first that its box has room for."""
+    """Return the payload of a chart that is the same at every step and has several layouts.
+
+    `figures` have the same data, the widest first; the browser takes the first that fits its box.
+    """
     plain = [figure.to_plotly_json() for figure in figures]
     data, texts = _texts_apart(plain[0]["data"])
     return {
@@ -72,8 +73,10 @@ def fitting_record(figures: Sequence[go.Figure], captions: Captions) -> dict[str
 
 
 def _texts_apart(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the traces of a figure with a Slot in the place of each hover text, and what fills these: panels that are
-    pointed at alike say the same, and most of what is sent is what they say."""
+    """Return the traces of a figure with a Slot instead of each hover text, and the texts that fill the slots.
+
+    Panels with equal hover texts share one slot, since those texts are most of the payload.
+    """
     texts: list[Any] = []
     traces = []
     for trace in data:
@@ -87,12 +90,12 @@ def _texts_apart(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]
 
 
 def given_chart(view: Keyed, record: Mapping[str, Any], name: str) -> None:
-    """Draw a picture of `view` from a record that goes along with the page."""
+    """Draw a figure of `view` from a payload that is sent with the page."""
     component("chart", isolate=False)(key=view.key(name), data=dict(record))
 
 
 def steady_chart(view: View, template: str, values: str, name: str) -> None:
-    """Draw a picture that is the same at every step of `view`; `name` tells the chart from others of the view."""
+    """Draw a figure that is the same at every step of `view`; `name` is unique in the view."""
     record = {"template": template, "values": {EVERY_STEP: values}, "captions": {}}
     component("chart", isolate=False)(key=view.key(name), data=record)
 
@@ -107,11 +110,11 @@ def chart(
     ahead: bool = False,
     hand: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw the picture of the step on show in `view`, whose record (`chart_record`) lies at the address `at`, or where
-    there is one at that of what a visitor has `chosen`, once he has chosen a word or a source piece.
+    """Draw the figure of the current step in `view` from the payload (`chart_record`) at the address `at`.
 
-    `waiting` stands in its place where the record takes long to make; that of the next step is fetched `ahead`. With a
-    `hand`, the names of its sliders, the bars that `weights` in its `layout.meta` speaks of can be pulled.
+    Once a visitor has chosen a word or a source piece, the payload at `chosen` is used, where given. `waiting` is shown
+    while the payload loads; `ahead` prefetches that of the next step. With `hand`, the labels of the sliders, the bars
+    named by `weights` in `layout.meta` can be dragged.
     """
     record = {"at": at, "chosen": chosen, "waiting": waiting, "ahead": view.steps if ahead else 0}
     pulled = {} if hand is None else {"hand": dict(hand)}

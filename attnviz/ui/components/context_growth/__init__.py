@@ -1,1 +1,1 @@
-"""The context vector that grows."""
+"""Draw the context vector as it is summed up."""

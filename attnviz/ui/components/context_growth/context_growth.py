@@ -1,4 +1,4 @@
-"""The context vector that grows, strip by strip, in the browser."""
+"""Mount the figure of the context vector, which the browser sums up row by row."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ from attnviz.ui.page_state.view import View
 
 
 def context_growth(view: View, at: str) -> None:
-    """Draw the context of the step on show; what it is drawn from lies at the address `at`."""
+    """Draw the context of the current step from the payload at the address `at`."""
     component("context_growth", isolate=False)(key=view.key("growth"), data={"at": at})
 
 
 def growth_record(trace: Trace, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
-    """Return what the browser draws the growing context from; `sentences` maps the steps that it is given to what is
-    said of each."""
+    """Return the payload of the context's sum; `sentences` maps the steps to their captions."""
     vectors = trace.annotations[:, : trace.contexts.shape[1]]
     return _record(partial(context_frame, trace, theme=theme), "c", vectors, trace.alignment, sentences)
 
 
 def values_record(trace: TransformerTrace | OpenHead, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
-    """Return the same of what the opened head of a transformer finds: the sum of its values."""
+    """Return the same payload for the opened head of a transformer: the weighted sum of its values."""
     opened = open_head(trace)
     return _record(partial(values_frame, trace, theme=theme), "z", opened.values, opened.weights, sentences)
 
@@ -44,8 +43,11 @@ def _record(
     weights: FloatArray,
     sentences: Mapping[int, str],
 ) -> dict[str, Any]:
-    """Return what the browser draws the sum from, called by `symbol`: the `vectors` of the source pieces, (Tx, units),
-    once, of which it multiplies out every step itself, by the `weights`, (Ty, Tx)."""
+    """Return the payload of a weighted sum named `symbol`.
+
+    It has the `vectors` of the source pieces, (Tx, units), once, and the `weights`, (Ty, Tx), from which the browser
+    computes every step.
+    """
     long = len(vectors) > MOST_ROWS
     return {
         "figure": frame().to_json(),

@@ -1,1 +1,1 @@
-"""A button that copies the link to what is on show."""
+"""Draw a button that copies the link to the current view."""

@@ -1,5 +1,4 @@
-"""A button that copies the address, which has in it everything that changes the view, and one that shows it in lecture
-mode, which is in the address, too."""
+"""Mount a button that copies the address of the current view, and one that opens it in lecture mode."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from attnviz.ui.page_state.view import Keyed
 
 
 def copy_link(view: Keyed) -> None:
-    """Draw the buttons."""
+    """Draw the two buttons."""
     words = {
         "copy": gettext("Copy link"),
         "copied": gettext("Link copied"),

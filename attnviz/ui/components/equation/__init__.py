@@ -1,1 +1,1 @@
-"""The equation of a stage, with the numbers of the step on show."""
+"""Draw the equation of a stage with the numbers of the current step."""

@@ -1,6 +1,6 @@
-"""The equation of a stage, with the numbers of the step on show.
+"""Mount the equation of a stage with the numbers of the current step.
 
-The browser is given what the equations of all steps have in common and the texts that differ, and sets them itself.
+The browser gets the common part of all steps' equations and the texts that differ, and typesets them itself.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from attnviz.wording.equations import Equation, Texts
 
 
 def equation(view: View, stage: int | str, at: str) -> None:
-    """Draw the equation of `stage` for the step and the source piece on show; what it is set from lies at the address
-    `at`."""
+    """Draw the equation of `stage` for the current step and source piece, from the payload at the address `at`."""
     component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data={"at": at})
 
 
 def inline_equation(view: View, set_as: Equation, name: str) -> None:
-    """Draw an equation that is the same at every step of `view`; `name` tells it from others of the view."""
+    """Draw an equation that is the same at every step of `view`; `name` is unique in the view."""
     record = equation_record(set_as, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
     component("equation", isolate=False)(key=view.key(f"equation_{name}"), data=record)
 
 
 def equation_records(trace: Record, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:
-    """Return, by stage, what the browser needs to set its equation at any of `steps`, for any source piece.
+    """Return, by stage, the payload of its equation at any of `steps`, for any source piece.
 
-    Texts have one entry for each step, for each source piece, or for each step a list with one for each piece.
+    Texts have one entry for each step or for each source piece, or for each step a list with one for each piece.
     """
     kind = told(trace)
     by_step = [kind.texts_of_step(trace, step, theme) for step in steps]
@@ -51,7 +50,7 @@ def equation_record(
     by_source: Sequence[Texts],
     by_cell: Sequence[Mapping[str, list[str]]],
 ) -> dict[str, Any]:
-    """Return what the browser needs to set the equation of one `template` at any of `steps`."""
+    """Return the payload of one equation `template` at any of `steps`."""
     several = {"ofStep": by_step, "ofSource": by_source, "ofCell": by_cell}
     texts = {
         which: {name: [one[name] for one in each] for name in each[0] if name in template.places}

@@ -1,1 +1,1 @@
-"""A file of what is on show."""
+"""Draw a link to a file of the current view."""

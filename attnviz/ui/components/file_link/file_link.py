@@ -1,4 +1,4 @@
-"""A file of what is on show, which the server makes once it is asked for."""
+"""Mount a link to a file of the current view, which the server makes when it is requested."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from attnviz.ui.page_state.view import View
 
 
 def file_link(view: View, label: str, at: str, file: str, key: str) -> None:
-    """Draw the way to the file at the address `at`, of what is on show in `view`; it is saved by the name `file`."""
+    """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
     record = {"label": label, "at": at, "file": file, "room": view.key("room")}
     component("file_link")(key=key, data=record)

@@ -1,1 +1,1 @@
-"""The alignment in words."""
+"""Describe the alignment in words."""

@@ -1,4 +1,4 @@
-"""The alignment in words, each finding a way to its cell."""
+"""Mount the description of the alignment in words, where each finding links to its cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.ui.pictures import made_once
 from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
 
 AT_ONCE = 5
-"""Findings on show before one asks for the rest."""
+"""Number of findings before "more"."""
 
 SEVERITY = (
     Kind.COLLAPSED,
@@ -26,16 +26,16 @@ SEVERITY = (
     Kind.IMPROBABLE,
     Kind.IDENTICAL,
 )
-"""What is told first."""
+"""Order of the findings, most important first."""
 
 
 def findings_panel(view: View) -> None:
-    """Write what was found in the alignment and at the step on show."""
+    """Draw the findings of the alignment and of the current step."""
     given_findings(view, _record(view.trace, view.identity, language()), "reading")
 
 
 def given_findings(view: View, record: Mapping[str, Any], name: str) -> None:
-    """Write what a record, made like `findings_record`, has; `name` tells the list from others of the view."""
+    """Draw the findings of a payload like that of `findings_record`; `name` is unique in the view."""
     component("findings", isolate=False)(key=view.key(name), data=record)
 
 
@@ -45,8 +45,10 @@ def _record(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa:
 
 
 def findings_record(trace: Trace) -> dict[str, Any]:
-    """Return what the browser writes, the same at every step: plain text, and for each finding the cell it leads to
-    (`source` None: whichever was looked at most)."""
+    """Return the payload of the findings, the same at every step: plain text, and the cell that each finding links to.
+
+    `source` None stands for the most attended piece.
+    """
     found = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
     entries = []
     for finding in found:

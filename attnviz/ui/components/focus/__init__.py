@@ -1,1 +1,1 @@
-"""Where the focus goes when a popover opens or closes."""
+"""Set the keyboard focus when a popover opens or closes."""

@@ -1,4 +1,4 @@
-"""The program that keeps the focus where a visitor's keyboard expects it when boxes open and close."""
+"""Mount the script that sets the keyboard focus when popovers open and close."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from attnviz.ui.components.loader import component
 
 
 def mind_focus() -> None:
-    """Bring the program to the page, where it minds all popovers."""
+    """Run the script, which handles all popovers of the page."""
     component("focus", isolate=False)(key="focus", height=1)

@@ -1,1 +1,1 @@
-"""Many small heatmaps, one of which is opened."""
+"""Draw many small heatmaps, one of which can be opened."""

@@ -1,4 +1,4 @@
-"""Small heatmaps in groups: light to draw, however many, and one of them can be chosen."""
+"""Mount small heatmaps in groups, cheap to draw in any number; one of them can be chosen."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from attnviz.ui.page_state.view import Keyed
 def gallery(
     view: Keyed, groups: Sequence[dict[str, Any]], chosen: str = "", request: str = "", name: str = "gallery"
 ) -> None:
-    """Draw the `groups`, which `group` returns; the one that is called `chosen` is marked, and the browser makes a
-    `request` of the code of another that a visitor chooses."""
+    """Draw the `groups`, which `group` returns, with the cell `chosen` marked.
+
+    When a visitor chooses another, the browser sends a `request` with its code.
+    """
     record = {"language": language(), "groups": list(groups), "chosen": chosen, "request": request}
     component("gallery")(key=view.key(name), data=record)
 
 
 def group(name: str, told: str, cells: Sequence[dict[str, Any]], across: int = 4) -> dict[str, Any]:
-    """Return a group of `cells`, so many `across`, under its name and what is to be known of it."""
+    """Return a group of `cells`, `across` in a row, with its name and a description `told`."""
     return {"name": name, "told": told, "across": across, "cells": list(cells)}
 
 
@@ -37,9 +39,11 @@ def cell(
     label: str,
     words: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> dict[str, Any]:
-    """Return a small heatmap of `weights`, (rows, columns), in [0, 1], shaded by their roots; its `name` and a `note`
-    stand below it, the `label` is for those who do not see it. The `words` of rows and columns are said of the cell
-    that is pointed at."""
+    """Return a small heatmap of `weights`, (rows, columns), in [0, 1], shaded by their square roots.
+
+    `name` and `note` are below it, and `label` is its text alternative. The `words` of rows and columns name the cell
+    under the pointer.
+    """
     shades = np.round(255 * np.sqrt(np.clip(thumbnail(weights), 0, 1))).astype(np.uint8)
     return {
         "code": code,

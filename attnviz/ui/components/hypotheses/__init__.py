@@ -1,1 +1,1 @@
-"""The finished hypotheses of a beam search."""
+"""List the finished hypotheses of a beam search."""

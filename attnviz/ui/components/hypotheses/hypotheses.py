@@ -1,4 +1,4 @@
-"""The hypotheses that a beam search finished, best first: each a button that has it as the translation."""
+"""Mount the finished hypotheses of a beam search, best first: each is a button that makes it the translation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from attnviz.wording.beam_tree import scoring
 
 
 def hypotheses(view: View, at: str) -> None:
-    """Draw the list, whose record (`hypotheses_record`) lies at the address `at`."""
+    """Draw the list from the payload (`hypotheses_record`) at the address `at`."""
     component("hypotheses", isolate=False)(key=view.key("hypotheses"), data={"at": at})
 
 
 def hypotheses_record(tree: BeamTree, shown: Sequence[int]) -> dict[str, Any]:
-    """Return what the browser writes of each finished hypothesis, plain text; that whose pieces are the ids `shown` is
-    on show."""
+    """Return the payload of all finished hypotheses, plain text; that with the ids `shown` is the current one."""
     entries = []
     for index, found in zip(tree.finished, tree.hypotheses, strict=True):
         ids = tree.ids(index)

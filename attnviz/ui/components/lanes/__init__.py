@@ -1,1 +1,1 @@
-"""Translations side by side, moved together."""
+"""Draw translations side by side, stepped together."""

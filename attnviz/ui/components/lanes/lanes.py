@@ -1,4 +1,4 @@
-"""Several translations side by side, moved together step by step: what each looks with, and what it has written."""
+"""Mount several translations side by side, stepped together: the attention and the output of each."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
 _STRONGEST = 0.99
-"""Quantile of the amounts in all strips of a lane at which its colours end."""
+"""Quantile of the absolute values in all strips of a lane at which the colour scale ends."""
 
 
 def lanes(view: View, record: dict[str, Any]) -> None:
-    """Draw the lanes of `view` and what moves them: `record` is what `lanes_record` returns, or `{"at": address}` of
-    where that lies."""
+    """Draw the lanes of `view` and their controls from what `lanes_record` returns, or from `{"at": address}` of it."""
     component("lanes")(key=view.key("lanes"), data=record)
 
 
 def lanes_record(
     identity: str, labels: Sequence[str], drawn: Sequence[dict[str, Any]], clauses: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what the browser draws: the lanes `drawn`, as many steps as there are `labels`, and the `clauses` of a
-    sentence that grows by one a step. `identity` tells these translations from others."""
+    """Return the payload of the lanes `drawn`, with one step for each of `labels`.
+
+    `clauses` form a sentence that grows by one at each step. `identity` distinguishes these translations from others.
+    """
     words = {
         "previous": gettext("Previous"),
         "next": gettext("Next"),
@@ -48,7 +49,7 @@ def lanes_record(
 
 
 def lane(name: str, model: str, told: str, *, notes: Sequence[str], texts: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a lane with a text, and a note, for each step; `told` says what it is."""
+    """Return a lane with a text and a note for each step; `told` describes it."""
     return {
         "name": name,
         "model": model,
@@ -63,9 +64,11 @@ def lane(name: str, model: str, told: str, *, notes: Sequence[str], texts: Seque
 
 
 def written_lane(trace: Any, name: str, told: str, strip_told: str, notes: Sequence[str]) -> dict[str, Any]:
-    """Return a lane in which `trace` is written piece by piece, with what each step had to look with: the weights of
-    the source words and, if `strip_told` says what it is, the context vector of a recurrent translator, which without
-    attention is one for all steps."""
+    """Return a lane in which `trace` is written piece by piece, with what each step attends to.
+
+    That is the weights of the source words and, where `strip_told` describes it, the context vector of a recurrent
+    translator, which without attention is one for all steps.
+    """
     words = trace.words()
     weights = [
         [float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
@@ -88,14 +91,14 @@ def _strip(trace: Trace, told: str) -> dict[str, Any]:
 
 
 def _bytes(rows: FloatArray) -> str:
-    """Return numbers as signed bytes of one scale, in base64: they are told by a colour."""
+    """Return numbers as signed bytes on one scale, in base64: precise enough for colours."""
     limit = float(np.quantile(np.abs(rows), _STRONGEST)) or 1.0
     whole = np.clip(np.round(rows / limit * 127), -127, 127).astype(np.int8)
     return base64.b64encode(np.ascontiguousarray(whole).tobytes()).decode("ascii")
 
 
 def _part(pieces: Sequence[str], place: int) -> str:
-    """Return a piece as it follows those before it, its blank included."""
+    """Return the text of a piece as it follows those before it, with its leading blank."""
     piece = pieces[place]
     blank = " " if place and (piece.startswith(SPACE) or piece in SPECIAL_PIECES) else ""
     return blank + join_pieces([piece])

@@ -1,5 +1,7 @@
-"""The program of lecture mode, on every page: what a projector has no room for is away, what is read is larger, and the
-keys of a clicker step. It lives in the browser alone, and in the address."""
+"""Mount the script of lecture mode: it hides secondary parts, enlarges text and steps by a presenter's clicker.
+
+The mode is stored in the browser and its address only.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from attnviz.ui.components.loader import component
 
 
 def lecture_mode(page: str) -> None:
-    """Have `page`, by its path, listen to the key of lecture mode; in it, draw what leaves it."""
+    """Listen for the key of lecture mode on `page`, by its path; in the mode, draw the button that leaves it."""
     words = {
         "leave": gettext("Leave lecture mode"),
         "escape": gettext("Esc"),

@@ -1,1 +1,1 @@
-"""The choice of the words that a logit is compared for."""
+"""Choose the words whose logits are attributed and compared."""

@@ -1,4 +1,4 @@
-"""The choice of the word that a logit is taken apart for, and of the one it is compared with."""
+"""Mount the choice of the word whose logit is attributed, and of its foil."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from attnviz.ui.page_state.view import View
 
 
 def ledger_choice(view: View, at: str, named: str, words: Mapping[str, str], *, both: bool) -> None:
-    """Draw the boxes: what stands in them lies at the address `at`, which piece a typed text names at `named`."""
+    """Draw the select boxes with options from the address `at`; `named` maps typed text to a piece."""
     record = {"at": at, "named": named, "words": dict(words), "both": both}
     component("ledger_choice", isolate=False)(key=view.key("ledger_choice"), data=record)

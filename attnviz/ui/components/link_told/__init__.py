@@ -1,1 +1,1 @@
-"""Sentences about values of a link that cannot be."""
+"""Draw sentences about invalid values of a link."""

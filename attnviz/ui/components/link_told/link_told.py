@@ -1,4 +1,4 @@
-"""Sentences about values of a link that cannot be, until something else is chosen in their place."""
+"""Mount sentences about invalid values of a link, until other values are chosen."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from attnviz.ui.page_state.view import Keyed
 
 
 def link_sentences(view: Keyed, problems: Mapping[str, str]) -> None:
-    """Say the sentences, each by the name of its parameter in the address."""
+    """Draw the sentences, each by the name of its address parameter."""
     component("link_told", isolate=False)(key=view.key("link_told"), data={"problems": dict(problems)})

@@ -1,1 +1,1 @@
-"""The whole translator on one picture, with the numbers of the step on show."""
+"""Draw the architecture diagram of the translator, with the numbers of the current step."""

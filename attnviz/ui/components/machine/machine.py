@@ -1,4 +1,4 @@
-"""The whole translator on one picture: how the numbers of the step on show run through it."""
+"""Mount the architecture diagram of the translator: the computation of the current step."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Narration
 
 LETTERS = 14
-"""Characters of a piece in the picture."""
+"""Largest length of a piece in the diagram, in characters."""
 RIVALS = 2
-"""Pieces besides the written one that are named."""
+"""Number of pieces that are named besides the written one."""
 
 
 def machine_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
-    """Draw the machine at the step on show, its stages called by `titles`, from numbers on with every
-    symbol of the equations; what it is drawn from lies at the address `at`."""
+    """Draw the diagram of the current step from the payload at the address `at`, with its stages named by `titles`.
+
+    From the level of detail "numbers" on it has the symbols of the equations.
+    """
     stages = [
         {"number": number, "place": place, "title": title}
         for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
@@ -40,7 +42,7 @@ def machine_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
 
 
 def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[str, Any]:
-    """Return what the browser draws the machine from at these 0-based `steps`, of which `told` tells."""
+    """Return the payload of the diagram at these 0-based `steps`; `told` has the sentences of the steps."""
     units, chosen = drawn_units(trace), np.array(steps, dtype=np.intp)
     return {
         "language": language(),
@@ -65,7 +67,7 @@ def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[
 
 
 def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> dict[str, Any]:
-    """Return energies and weights, and of each vector the units that are drawn."""
+    """Return energies and weights, and the drawn units of each vector."""
     annotations, states = trace.annotations[:, units.annotation], np.vstack([trace.initial_state[None], trace.states])
     states, readouts = states[:, units.state], trace.readouts[:, units.readout]
     return {
@@ -95,7 +97,7 @@ def _surface(piece: str) -> str:
 
 
 def _joined(trace: Trace) -> list[bool]:
-    """Return of each source piece whether it goes on with the word before it."""
+    """Return for each source piece whether it continues the previous word."""
     inner = {j for group in trace.words().source_groups for j in group[1:]}
     return [j in inner for j in range(len(trace.source_pieces))]
 

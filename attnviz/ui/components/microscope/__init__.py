@@ -1,1 +1,1 @@
-"""The energy microscope."""
+"""Draw the energy decomposition."""

@@ -1,6 +1,6 @@
-"""The energy microscope in the browser.
+"""Mount the energy decomposition: the energy of a cell, unit by unit.
 
-Queries, keys and v_a of the whole sentence go there once, which moves from cell to cell by itself.
+The browser gets queries, keys and v_a of the whole sentence once, and moves from cell to cell without the server.
 """
 
 from __future__ import annotations
@@ -23,22 +23,21 @@ from attnviz.ui.page_state.view import View
 
 
 def microscope(view: View, at: str, name: str = "microscope") -> None:
-    """Draw the energy of the cell on show; what it is drawn from lies at the address `at`. `name` tells it from others
-    of the view."""
+    """Draw the energy of the current cell from the payload at the address `at`; `name` is unique in the view."""
     component("microscope", isolate=False)(key=view.key(name), data={"at": at})
 
 
 def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
-    """Return what the browser needs to draw any cell: the three operands, and a figure of one cell to fill.
+    """Return the payload that serves every cell: the three operands, and a figure of one cell to fill.
 
-    It is the same at every step, so that it is sent once. `score` is v_a, (n',).
+    It is the same at every step, so it is sent once. `score` is v_a, (n',).
     """
     units = units_of(trace, {"decoder.attention.score": score}, 0, 0)
     return units_record(trace, units, trace.queries, trace.keys, theme)
 
 
 def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
-    """Return the same of a head of a transformer, whose score is a dot product divided by the root of its units."""
+    """Return the same payload for a transformer's head, whose score is a scaled dot product."""
     record = units_record(opened, head_microscope(opened, 0, 0), opened.queries, opened.keys, theme)
     words = {
         "heading": _asking(opened),
@@ -52,7 +51,7 @@ def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
 
 
 def _asking(opened: OpenHead) -> str:
-    """Return who asks whom, in whose braces the browser puts the pieces."""
+    """Return the heading, with placeholders for the query's and the key's piece."""
     if opened.kind == "encoder":
         return gettext("Score, unit by unit: “{target}” asks “{word}”")
     return gettext("Score, unit by unit: the step that writes “{target}” asks “{word}”")
@@ -61,8 +60,7 @@ def _asking(opened: OpenHead) -> str:
 def units_record(
     looks: Looks, units: Microscope, queries: FloatArray, keys: FloatArray, theme: ThemeName
 ) -> dict[str, Any]:
-    """Return what the browser needs of `looks`, made from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are
-    those of one cell of it."""
+    """Return the payload of `looks`, from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are those of one cell."""
     return {
         "queries": packed(queries),
         "keys": packed(keys),
@@ -82,7 +80,7 @@ def units_record(
 
 
 def _words(bounded: bool) -> dict[str, str]:
-    """Return what the browser fills in: names of numbers in braces."""
+    """Return the texts that the browser fills in, with placeholders in braces."""
     return {
         "heading": gettext("Energy microscope: step {i} at “{word}”"),
         "unit": gettext("unit {k}"),

@@ -1,1 +1,1 @@
-"""Vectors of a corpus that are near one of the step on show."""
+"""List the vectors of a corpus that are nearest to one of the current step."""

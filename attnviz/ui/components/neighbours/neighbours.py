@@ -1,4 +1,4 @@
-"""The vectors of a corpus nearest to one of the step on show: each a piece in its sentence, which a click opens."""
+"""Mount the nearest vectors of a corpus to one of the current step: each a piece in its sentence, opened by a click."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from attnviz.ui.page_state.view import View
 
 
 def neighbour_list(view: View, at: str, *, waiting: str) -> None:
-    """Draw the list, whose record lies at the address `at`; `waiting` stands in its place until it is there.
+    """Draw the list from the payload at the address `at`; `waiting` is shown until it has loaded.
 
-    A record has a `heading`, `kind`, the colour of the pieces, the languages `spoken` by their sentences and the other
-    side, and `entries`: how `near`, the sentence in parts, `before`, `marked`, `after`, the `other` side, and the
-    address that it is opened at, `to`.
+    A payload has a `heading`, `kind` (the colour of the pieces), the languages `spoken` of both sides, and `entries`:
+    how `near`, the sentence in parts (`before`, `marked`, `after`), the `other` side, and the address to open it, `to`.
     """
     component("neighbours", isolate=False)(key=view.key("neighbours"), data={"at": at, "waiting": waiting})

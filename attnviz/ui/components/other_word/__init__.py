@@ -1,1 +1,1 @@
-"""Another word at a step."""
+"""Choose another word at a step."""

@@ -1,4 +1,4 @@
-"""Another word at a step: one of the ten likeliest, or one that is typed."""
+"""Mount the choice of another word at a step: one of the ten likeliest, or one that is typed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
 
 RIVALS = 10
-"""So many of the likeliest other pieces are offered."""
+"""Number of likeliest alternatives that are offered."""
 
 
 def other_word(view: View, at: str) -> None:
-    """Draw the choice of another word for the step on show; what it is drawn from lies at the address `at`."""
+    """Draw the choice of another word for the current step, from the payload at the address `at`."""
     component("other_word", isolate=False)(key=view.key("other_word"), data={"at": at})
 
 
 def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
-    """Return what the browser offers at each of `steps`."""
+    """Return the payload of the choices at each of `steps`."""
     return {
         "words": {
             "write": gettext("Write this instead"),
@@ -46,7 +46,7 @@ def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
 
 def _rivals(trace: Trace, step: int) -> list[dict[str, Any]]:
     found = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
-    # What cannot be written is no rival.
+    # PAD, UNK and BOS cannot be written.
     others = (one for one in found if one[0] != trace.target_ids[step] and one[0] >= EOS)
     return [
         {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(float(p))}"}

@@ -1,1 +1,1 @@
-"""What the browser asks of the server."""
+"""Receive the requests of the browser."""

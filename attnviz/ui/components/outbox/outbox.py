@@ -1,4 +1,4 @@
-"""The component that holds the requests of the browser."""
+"""Mount the component that holds the requests of the browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnviz.ui.components.loader import component
 
 
 def outbox() -> Any:
-    """Return what the browser asks for: its tab, and the requests that are not acknowledged yet."""
+    """Return the state of the browser: its tab and its unacknowledged requests."""
     record = {"offline": gettext("Not connected to the server. Steps work; what you ask for is sent once it is back.")}
     return component("outbox", isolate=False)(
         key="outbox", data=record, default={"sent": None}, on_sent_change=lambda: None, height=1

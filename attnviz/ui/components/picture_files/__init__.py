@@ -1,1 +1,1 @@
-"""Pictures as files, made in the browser."""
+"""Save figures as files, made in the browser."""

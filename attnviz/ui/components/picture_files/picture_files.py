@@ -1,4 +1,4 @@
-"""Buttons that make files of pictures in the visitor's browser."""
+"""Mount buttons that save figures as files, made in the visitor's browser."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from attnviz.ui.page_state.view import View
 
 @dataclass(frozen=True)
 class PageDrawing:
-    """A drawing that the browser has made on the page, of which it makes the file."""
+    """A drawing in the browser's page that is saved as a file."""
 
     box: str
-    """The selector of what it is in."""
+    """CSS selector of its container."""
     narrowest: int
-    """Pixels that the title needs."""
+    """Width that the title needs, in pixels."""
     colours: dict[str, str]
-    """Those of paper, by the names that style sheets know them by."""
+    """Light-theme colours, by the names of their CSS variables."""
     title: list[tuple[str, str, int, int]]
-    """Its lines, with colour, size in pixels and weight."""
+    """Lines of the title, each with colour, size in pixels and weight."""
     alt: str
 
 
 @dataclass(frozen=True)
 class PictureFile:
-    """A picture to be saved: as PNG and SVG, and its numbers as CSV."""
+    """A figure that is saved as PNG and SVG, and its numbers as CSV."""
 
     title: str
-    """What it is called in the list."""
+    """Its name in the list."""
     file: str
-    """The name of its files, without an ending."""
+    """Name of its files, without an ending."""
     figure: go.Figure | PageDrawing
-    """As it is on paper, its title included; or what the browser copies from the page."""
+    """The figure as printed, with its title, or a drawing that the browser copies from the page."""
     numbers: pd.DataFrame
 
 
 def picture_file_buttons(offered: Iterable[PictureFile], key: str) -> None:
-    """Offer each picture as PNG and SVG, made in the visitor's browser, and as CSV."""
+    """Offer each figure as PNG and SVG, made in the visitor's browser, and as CSV."""
     record = {"pictures": _listed(offered), "at": "", "room": "", "words": _words()}
     component("picture_files")(key=key, data=record)
 
 
 def followed_picture_files(view: View, at: str, key: str) -> None:
-    """Offer the pictures of what is on show in `view`, which lie at the address `at`: see `picture_files_record`."""
+    """Offer the figures of the current selection in `view`; `picture_files_record` is at the address `at`."""
     record = {"pictures": [], "at": at, "room": view.key("room"), "words": _words()}
     component("picture_files")(key=key, data=record)
 
 
 def picture_files_record(offered: Iterable[PictureFile], of: str = "") -> dict[str, Any]:
-    """Return what the browser offers; `of` says of which pictures it is."""
+    """Return the payload of the offered figures; `of` says which figures they are."""
     return {"pictures": _listed(offered), "of": of or _words()["of"]}
 
 

@@ -1,1 +1,1 @@
-"""The two sentences and the transport."""
+"""Draw the two sentences and the step controls."""

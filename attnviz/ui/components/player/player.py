@@ -1,6 +1,6 @@
-"""The two sentences and the buttons that move through the steps.
+"""Mount the two sentences and the buttons that move through the steps.
 
-Steps are taken in the browser, so that the picture follows a key at once; the server is not told of them.
+The browser changes the step itself, so that figures follow a key at once; the server does not know the current step.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from attnviz.wording.player import player_words
 from attnviz.wording.weights import summed
 
 NO_BREAK_SPACE = "\u00a0"
-"""Stands for a piece that is a blank and nothing else: empty, but underlined and clicked like any other step."""
+"""Replaces a piece that is only a blank, so that it is underlined and clickable like any other step."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What the two sentences are, where they are not English and its French as it is written."""
+    """The kind of the two sentences, where they are not English and its French translation."""
 
     names: tuple[str, str]
-    """What stands before each, in the language in use."""
+    """Labels of the two sentences, in the current language."""
     spoken: tuple[str, str] = ("en", "fr")
-    """Their languages."""
+    """Language codes of the two sentences."""
     written: bool = True
-    """Whether the second is written step by step; else all of it is there from the beginning."""
+    """Whether the second sentence is written step by step; otherwise it is complete from the beginning."""
 
 
 def player(view: View, pair: Pair | None = None) -> None:
-    """Show both sentences, in which the browser marks the step on show and its source piece, and what moves them."""
+    """Draw both sentences with the current step and source piece marked, and the controls."""
     by = heatmap_choices(st.session_state, view).by
     component("player")(key=view.key("player"), data=_record(view.trace, view.identity, by, pair, language()))
 
@@ -57,9 +57,11 @@ def _record(
 
 
 def player_record(trace: Aligned, by: By = "words", pair: Pair | None = None) -> dict[str, Any]:
-    """Return what the browser draws: words with their pieces, each source word's share of every alpha (and `of` what
-    that is the sum), and for every step the source pieces by weight; `by` is what the rows and columns of the heatmap
-    stand for."""
+    """Return the payload of the player.
+
+    It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
+    every step the source pieces by decreasing weight; `by` is what rows and columns of the heatmap are.
+    """
     told = player_words()
     if pair is not None:
         told |= {"english": pair.names[0], "french": pair.names[1]}
@@ -106,12 +108,12 @@ def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
 
 
 def _parts(pieces: tuple[str, ...], group: tuple[int, ...]) -> list[str]:
-    """Return the text of each piece of a word; a blank before the word has none."""
+    """Return the text of each piece of a word; a leading blank is left out."""
     return [join_pieces([pieces[i]]) for i in group] if len(group) > 1 else [_surface(pieces, group)]
 
 
 def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
-    """Return whether a space goes before a word that begins with the first piece of `group`."""
+    """Return whether a space precedes a word that begins with the first piece of `group`."""
     first = pieces[group[0]]
     return group[0] > 0 and (first in SPECIAL_PIECES or first.startswith(SPACE))
 

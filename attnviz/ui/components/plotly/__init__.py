@@ -1,1 +1,1 @@
-"""Plotly's program, once a page."""
+"""Load Plotly's script, once a page."""

@@ -1,4 +1,4 @@
-"""Plotly's own program, run in the browser once for all charts."""
+"""Mount Plotly's script, run in the browser once for all charts."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from attnviz.ui.components.loader import component
 
 
 def load_library() -> None:
-    """Run Plotly's own program in the browser, which fetches it from beside the page (`attnviz.ui.server`)."""
+    """Run Plotly's script in the browser, which fetches it from `attnviz.ui.server`."""
     component("plotly", isolate=False)(key="library", data=PLOTLY.file_name, height=1)

@@ -1,1 +1,1 @@
-"""The badge of a step, which opens on what was proved."""
+"""Draw the verification badge of a step."""

@@ -1,4 +1,4 @@
-"""The badge of a step, which opens on what was proved."""
+"""Mount the verification badge of a step, which opens on the checks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from attnviz.ui.page_state.view import View
 
 
 def given_proof(view: View, record: Mapping[str, Any], name: str = "proof") -> None:
-    """Draw a badge that is the same at every step, from a record that goes along with the page."""
+    """Draw a badge that is the same at every step, from a payload that is sent with the page."""
     component("proof", isolate=False)(key=view.key(name), data={**record, "steps": view.steps})
 
 
 def proof(view: View, at: str, name: str = "proof") -> None:
-    """Draw the badge of the step on show; what it says lies at the address `at`. `name` tells it from others of the
-    view."""
+    """Draw the badge of the current step from the payload at the address `at`; `name` is unique in the view."""
     component("proof", isolate=False)(key=view.key(name), data={"at": at, "steps": view.steps})

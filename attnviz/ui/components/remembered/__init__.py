@@ -1,1 +1,1 @@
-"""What the browser remembers of a visitor from one visit to the next."""
+"""Remember choices of a visitor between visits."""

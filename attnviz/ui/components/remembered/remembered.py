@@ -1,4 +1,4 @@
-"""The program that has the browser remember a choice, in a cookie: the server has it before it draws anything."""
+"""Mount the script that stores a choice in a cookie, which the server reads before it draws anything."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from attnviz.ui.components.loader import component
 
 
 def remember(name: str, value: str | None) -> None:
-    """Have the browser remember `value`, of letters, under `name`, for a year; None leaves what it remembers."""
+    """Store `value`, of letters, under `name` for a year; None leaves the stored value as it is."""
     record = {"name": _cookie(name), "value": value}
     component("remembered", isolate=False)(key=f"remembered_{name}", data=record, height=1)
 
 
 def remembered(name: str) -> str | None:
-    """Return what the browser remembered under `name` when this visit began; anybody may write there."""
+    """Return the value stored under `name` when this session began; it may be forged."""
     return st.context.cookies.get(_cookie(name))
 
 

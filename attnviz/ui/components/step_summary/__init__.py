@@ -1,1 +1,1 @@
-"""The step in short."""
+"""Summarise the step."""

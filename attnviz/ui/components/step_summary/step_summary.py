@@ -1,4 +1,4 @@
-"""The step on show in short: what it wrote, and the outcome of each of its stages."""
+"""Mount the summary of the current step: what it wrote, and the outcome of each of its stages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from attnviz.wording.stages import Narration, step_sentence
 
 
 def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]) -> None:
-    """Draw the step in short: what it wrote, and the outcome of each of its stages, called by `titles`.
+    """Draw the summary of the current step, with its stages named by `titles`.
 
-    `steps` is what `summary_record` returns, or `{"at": address}` of where that lies.
+    `steps` is what `summary_record` returns, or `{"at": address}` of it.
     """
     stages = [
         {"number": number, "place": place, "title": title}
@@ -29,7 +29,7 @@ def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]
 def summary_record(
     trace: Record, words: Narration, sentence: Callable[[Any, int, str], str] = step_sentence
 ) -> dict[str, Any]:
-    """Return what the browser writes of each step that `words` tells of; `sentence` says what happened at one."""
+    """Return the payload of each step in `words`; `sentence` returns the sentence of one step."""
     return {
         str(i): {
             "heading": gettext("Step {i} of {n}", i=i + 1, n=len(trace.target_pieces)),
@@ -42,7 +42,7 @@ def summary_record(
 
 
 def _part(trace: Record, step: int) -> str:
-    """Return which piece of which word `step` wrote; nothing of a word of one piece."""
+    """Return which piece of which word `step` wrote; empty for a word of one piece."""
     words = trace.words()
     for word, group in zip(words.target, words.target_groups, strict=True):
         if step in group and len(group) > 1:

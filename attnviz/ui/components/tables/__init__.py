@@ -1,1 +1,1 @@
-"""Tables that follow the step on show."""
+"""Draw tables that follow the current step."""

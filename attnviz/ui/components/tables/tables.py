@@ -1,4 +1,4 @@
-"""Tables that follow the step on show, each with its name."""
+"""Mount tables that follow the current step, each with its name."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from attnviz.ui.page_state.view import View
 
 
 def tables(view: View, at: str, name: str) -> None:
-    """Draw the tables that lie at the address `at`, of what is on show in `view`."""
+    """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
     component("tables", isolate=False)(key=view.key(name), data={"at": at})
 
 
 def tables_record(named: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
-    """Return what the browser writes: tables, each with its name."""
+    """Return the payload of named tables."""
     return {
         "tables": [_table(name, table) for name, table in named],
         "none": gettext("Nothing is drawn here, so there are no numbers."),
@@ -36,7 +36,7 @@ def _table(name: str, table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as it is written: six digits of a number, nothing where there is none."""
+    """Return the text of a cell: numbers with six digits, empty for a missing value."""
     if value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value)):
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

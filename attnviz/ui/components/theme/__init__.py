@@ -1,1 +1,1 @@
-"""The browser's live colours, and the language of the document."""
+"""Provide the browser's live colours, and the language of the document."""

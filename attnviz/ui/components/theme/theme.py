@@ -1,4 +1,4 @@
-"""The program that hands the browser's live colours and the language to the whole page."""
+"""Mount the script that provides the browser's live colours and the language to the whole page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from attnviz.ui.components.loader import component
 
 
 def follow_theme(theme: ThemeName) -> None:
-    """Hand colours and language to the page; once the browser shows another theme than `theme`, run the page again."""
+    """Set colours and language of the page; when the browser's theme differs from `theme`, rerun the page."""
     record = {"background": palette(theme).paper, "language": language(), "help": gettext("Help for {name}")}
     component("theme", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)

@@ -1,1 +1,1 @@
-"""What moves through the moments of a training."""
+"""Move through the checkpoints of a training run."""

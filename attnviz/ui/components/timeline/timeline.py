@@ -1,6 +1,6 @@
-"""What moves through the moments of a training: buttons, a slider, and what is said of the moment on show.
+"""Mount the controls of a training's checkpoints: buttons, a slider, and a sentence about the current one.
 
-It stands in a view of its own, whose charts take a moment for a step.
+It has a view of its own, whose charts treat a checkpoint as a step.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def timeline(
     ends: tuple[str, str],
     opened: int | None,
 ) -> None:
-    """Draw the timeline of the moments after so many `updates`, of each of which `told` says how good the model is.
+    """Draw the timeline of the checkpoints after so many `updates`; `told` has the model's quality at each.
 
-    It opens at the moment `opened`, the last where that is None; `identity` tells these runs from others. The browser
-    writes the update on show into the address.
+    It opens at the checkpoint `opened`, the last where that is None; `identity` distinguishes these runs from others.
+    The browser writes the current update into the address.
     """
     words = {
         "moments": gettext("Moments of the training"),

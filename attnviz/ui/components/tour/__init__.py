@@ -1,1 +1,1 @@
-"""The tour's card, and the light on the part of the page that it is about."""
+"""Draw the card of the tour, and highlight the part of the page that it describes."""

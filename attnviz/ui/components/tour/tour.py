@@ -1,4 +1,4 @@
-"""The tour's card, and the light on the part of the page that it is about."""
+"""Mount the card of the tour, and highlight the part of the page that it describes."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from attnviz.ui.page_state.view import View
 
 
 def tour_card(view: View, at: str) -> None:
-    """Place the card of the tour of `view`; what its stops say lies at the address `at`."""
+    """Place the card of the tour of `view`; its stops are in the payload at the address `at`."""
     component("tour")(key=view.key("tour_card"), data={"at": at}, height=1)

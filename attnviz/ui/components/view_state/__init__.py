@@ -1,1 +1,1 @@
-"""What the server says of the translation that a view shows."""
+"""Send the browser the server's state of a view."""

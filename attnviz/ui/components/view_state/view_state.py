@@ -1,6 +1,6 @@
-"""What the server says of the translation that a view shows: how many steps it has, and what of the address is its own.
+"""Mount the state of a view: how many steps its translation has, and which address parameters belong to it.
 
-What is shown of it (step, source piece, words …) the browser knows and the server does not.
+The current selection in it (step, source piece, words …) is known to the browser only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attnviz.ui.page_state.view import MAIN, Session, View
 
 
 def view_state(view: View, *, tour: bool = False) -> None:
-    """Say what the server knows of `view`, in its room; with a `tour`, it can be gone through there."""
+    """Send the browser the state of `view`; with `tour`, the tour can be started there."""
     component("view_state", isolate=False)(
         key=view.key("view_state"), data=view_record(st.session_state, view, tour=tour), height=1
     )
@@ -30,7 +30,7 @@ def _digest(text: str) -> str:
 
 
 def view_record(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
-    """Return what the browser is told of `view`."""
+    """Return the state of `view` for the browser."""
     leads, page = address.leads(session, view), address.page_record(session)
     main = address.main_view(session) if leads and view.id != MAIN else None
     told = main or view
