@@ -1,1 +1,1 @@
-"""What a visitor chose, and how each click or key changes it. Plain functions on a mapping."""
+"""Store what a visitor chose, and apply each click or key. Plain functions on a mapping."""

@@ -1,8 +1,8 @@
-"""The address of the page: everything that changes the view is in it, so that a link opens what is on show.
+"""Build the address of the page, which contains everything that changes the view, so that a link restores it.
 
-The server reads an address with `st.query_params` but never writes one there: Streamlit would push an entry of the
-browser's history each time. It hands its own parameters to the browser (`components/address.js`), which adds those that
-it owns, replaces the entry, and pushes one where another page or translation comes on show.
+The server reads an address with `st.query_params` but never writes it there: Streamlit would push a history entry each
+time. It sends its own parameters to the browser (`components/address.js`), which adds those that it owns, replaces the
+history entry, and pushes a new one when another page or translation is shown.
 """
 
 from __future__ import annotations
@@ -20,53 +20,50 @@ from attnviz.ui.page_state.parameters import Offered, offered_in
 from attnviz.ui.page_state.view import MAIN, Session, View
 
 Parameters = dict[str, str | None]
-"""Address parameters by name; None for one that is to be taken out."""
+"""Address parameters by name; None removes one."""
 
 PAGE = "page"
-"""The page on show, in the session and in the address."""
+"""Name of the current page, in the session state and in the address."""
 _ADDRESS = "address"
 _LEADING = "address_of"
 
 
 def open_address(session: Session, path: str) -> None:
-    """Begin with the page at `path`, empty for the first: another page has another entry of the browser's history, and
-    other parameters."""
+    """Start the address of the page at `path`, empty for the first; it has its own history entry and parameters."""
     session[_ADDRESS] = path or "first", {PAGE: path or None}
     session.pop(_LEADING, None)
 
 
 def keep_page(session: Session, entry: str, parameters: Parameters) -> None:
-    """Keep what the page itself has in the address: `parameters`, and `entry`, what tells its entry of the browser's
-    history from others of the page."""
+    """Set the page's own address `parameters`, and the `entry` that identifies its history entry."""
     path = session.get(PAGE) or None
     session[_ADDRESS] = f"{path or 'first'} {entry}", parameters | {PAGE: path}
 
 
 def lead(session: Session, view: View, main: View) -> None:
-    """Have `view`, in the place of `main`, which the page does not draw, give the parameters of `keep_page`."""
+    """Let `view` provide the page's parameters instead of `main`, which the page does not draw."""
     session[_LEADING] = view.id, main
 
 
 def leads(session: Mapping[Any, Any], view: View) -> bool:
-    """Return whether `view` gives the parameters of its page."""
+    """Return whether `view` provides the parameters of its page."""
     return bool(view.id == session.get(_LEADING, (MAIN, None))[0])
 
 
 def main_view(session: Mapping[Any, Any]) -> View | None:
-    """Return the page's own view where the page does not draw it, None where it does."""
+    """Return the page's own view if the page does not draw it, otherwise None."""
     main: View | None = session.get(_LEADING, (MAIN, None))[1]
     return main
 
 
 def write_too(session: Session, parameters: Parameters) -> None:
-    """Have `parameters` in the address beside those of `keep_page`, until that is called again."""
+    """Add `parameters` to those of `keep_page`, until that is called again."""
     entry, kept = session.get(_ADDRESS, ("", {}))
     session[_ADDRESS] = entry, kept | parameters
 
 
 def enter(session: Session, place: str) -> None:
-    """Have an entry of the browser's history for each `place` of the page of `keep_page`, until that is called
-    again."""
+    """Make a history entry for each `place` of the page of `keep_page`, until that is called again."""
     entry, kept = session.get(_ADDRESS, ("", {}))
     session[_ADDRESS] = f"{entry} {place}", kept
 
@@ -78,7 +75,7 @@ def page_parameters(session: Mapping[Any, Any]) -> Parameters:
 
 
 def page_record(session: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return what the browser writes of the page itself."""
+    """Return the payload of the page's own address."""
     entry, parameters = session.get(_ADDRESS, ("", {}))
     return {"entry": entry, "parameters": parameters}
 
@@ -90,7 +87,7 @@ def own_parameters(session: Session, view: View) -> Parameters:
 
 
 def offered_in_link(session: Mapping[Any, Any], view: View) -> dict[str, Offered]:
-    """Return what each address parameter of a view can be, but for those that say themselves what of them cannot."""
+    """Return the valid values of each address parameter of a view, except of those validated elsewhere."""
     tried = len(tried_in(session, view.id).branches)
     own: dict[str, Offered] = {
         view.key(HEADS): tuple(head_choices(view.trace)),
@@ -100,7 +97,7 @@ def offered_in_link(session: Mapping[Any, Any], view: View) -> dict[str, Offered
 
 
 def forget_view(session: Session, view_id: str) -> None:
-    """Forget what was chosen in a view, so that the link is followed as at the first of a visit."""
+    """Clear what was chosen in a view, so that the link is read as in a new session."""
     forget_branches(session, view_id)
     forget_choices(session, view_id)
     forget_looking_back(session, view_id)

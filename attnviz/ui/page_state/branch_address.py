@@ -1,7 +1,7 @@
-"""Branches as an address parameter: short, made of signs that an address leaves as they are, and read back bit for bit.
+"""Encode what-ifs as a short address parameter of URL-safe characters, which is decoded without loss.
 
-Branches are joined by `*`, their parts by `.`: the number of the parent, a letter for the kind with `h` behind it where
-the translation is held, and what that kind needs. Steps and source pieces count from 1 here.
+What-ifs are joined by `*`, their parts by `.`: the number of the parent, a letter for the kind (followed by `h` where
+the translation is held), and the arguments of that kind. Steps and source pieces count from 1 here.
 """
 
 from __future__ import annotations
@@ -30,20 +30,22 @@ from attnviz.trace.changes import (
 )
 
 EVERY, ENDLESS = "all", "inf"
-"""The step of what is changed at all of them, and the temperature that has all weights alike."""
+"""Step of a change at all steps, and temperature of uniform weights."""
 
 
 def written(branches: Sequence[Branch]) -> str:
-    """Return branches as `read` reads them."""
+    """Encode what-ifs; `read` decodes them."""
     return "*".join(".".join((str(one.parent), *_parts(one))) for one in branches)
 
 
 def read(text: str) -> tuple[tuple[Branch, ...], tuple[str, ...]]:
-    """Return the branches of an address, and a sentence for each that is left out: one that cannot be read, one made
-    from another that is left out, and those beyond MOST."""
+    """Return the what-ifs of an address, and a sentence for each that is left out.
+
+    Those are unreadable ones, those made from another that is left out, and those beyond MOST.
+    """
     found: list[Branch] = []
     problems: list[str] = []
-    places = {0: 0}  # the number of each branch of the address among those that are found
+    places = {0: 0}  # index among the found what-ifs, by index in the address
     for number, part in enumerate(text.split("*") if text else [], 1):
         if number > MOST:
             problems.append(gettext("A link can have at most {count} what-ifs; the rest is left out.", count=MOST))
@@ -61,12 +63,12 @@ def read(text: str) -> tuple[tuple[Branch, ...], tuple[str, ...]]:
 
 
 def left_out(number: int, why: str) -> str:
-    """Say that a branch of an address, by its number from 1, is not there, and why."""
+    """Return a sentence about why a what-if of an address, by its number from 1, is left out."""
     return gettext("What-if {number} of this link is left out. {why}", number=number, why=why)
 
 
 def _parts(branch: Branch) -> tuple[str, ...]:
-    """Return a branch in parts, but for its parent."""
+    """Return the parts of a what-if, except its parent."""
     match branch.change:
         case SetWeights(step=step, shares=shares, lender=lender, of=of):
             parts = ("w", _place(step), _row(shares), *((lender, _text(of)) if lender else ()))
@@ -88,7 +90,7 @@ def _parts(branch: Branch) -> tuple[str, ...]:
 
 
 def _read(text: str) -> Branch:
-    """Return one branch; raise AttnvizError where this is none."""
+    """Decode one what-if; raise AttnvizError where it is invalid."""
     parent, kind, *parts = (*text.split("."), "")
     letter, held, parts = kind[:1], kind[1:] == "h", parts[:-1]
     if kind[1:] not in ("", "h"):
@@ -153,7 +155,7 @@ def _from_ids(text: str) -> tuple[int, ...]:
 
 
 def _row(shares: Sequence[int]) -> str:
-    """Return whole numbers below 4096 as two signs each of the alphabet of base64 for addresses."""
+    """Return whole numbers below 4096 as two characters each of the URL-safe base64 alphabet."""
     numbers = np.asarray(shares, dtype=np.uint16)
     return "".join(_SIGNS[number >> 6] + _SIGNS[number & 63] for number in numbers.tolist())
 

@@ -1,6 +1,6 @@
-"""The what-ifs of a view: which there are of its first translation, which is on show, and how each click changes that.
+"""Store the what-ifs of a view: those of its original translation, the current one, and the effect of each click.
 
-Plain functions on a mapping. What comes of a branch is made by the page (`ui.step.branching`).
+Plain functions on a mapping; the page computes the translation of a what-if (`ui.step.branching`).
 """
 
 from __future__ import annotations
@@ -19,29 +19,31 @@ from attnviz.ui.page_state import branch_address
 from attnviz.ui.page_state.view import Session, View, view_key
 
 BRANCHES, BRANCH = "branches", "branch"
-"""Address parameters: the branches there are, and which is on show."""
+"""Address parameters: all what-ifs, and the number of the current one."""
 _BEHIND = "branches_behind"
-"""What was tried on the translation that a file was opened over."""
+"""What-ifs of the translation that was shown before a file was opened."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What was tried on a translation."""
+    """The what-ifs of a translation."""
 
     identity: str
-    """Of the first translation."""
+    """Identity of the original translation."""
     branches: tuple[Branch, ...] = ()
     on_show: int = 0
-    """0 for the first translation, or the number of a branch, from 1."""
+    """0 for the original translation, or the number of a what-if, from 1."""
     linked: bool = True
-    """Whether the address has them: what was read from a file is in no link."""
+    """Whether they are in the address; those from a file are not."""
     problems: tuple[str, ...] = ()
-    """Sentences about what could not be done, until something else is."""
+    """Sentences about errors, until the next change."""
 
 
 def identity_of(first: Trace) -> str:
-    """Return what tells a translation from others that branches are made of: who made it, of what, and how; not its
-    numbers, the last digits of which depend on what else was computed with it."""
+    """Return the identity of a translation that what-ifs are made of: model, sentence, search and result.
+
+    It leaves out computed numbers, whose last digits depend on the other sentences of their batch.
+    """
     made = (first.model, first.weights_digest, first.device, first.source_text, first.search, first.target_ids)
     return repr((*made, first.interventions))
 
@@ -49,10 +51,10 @@ def identity_of(first: Trace) -> str:
 def open_branches(
     session: Session, view_id: str, first: Trace, linked: Mapping[str, str], saved: Sequence[Branch] | None = None
 ) -> bool:
-    """Begin with what was tried on `first`; return whether it was on show in the last run already.
+    """Set the what-ifs of `first`; return whether the last run showed the same translation.
 
-    Another translation begins with nothing, the first of a visit with the branches of its link, and one that was read
-    from a file with those that were `saved` there; where the file is closed, what was there before comes back.
+    Another translation starts without what-ifs, the first of a session with those of its link, and one from a file with
+    those `saved` in it. When the file is closed, the previous ones are restored.
     """
     key = view_key(view_id, BRANCHES)
     kept: Tried | None = session.get(key)
@@ -75,16 +77,16 @@ def open_branches(
 
 
 def tried_in(session: Mapping[Any, Any], view_id: str) -> Tried:
-    """Return what was tried in a view."""
+    """Return the what-ifs of a view."""
     tried: Tried = session.get(view_key(view_id, BRANCHES), Tried(""))
     return tried
 
 
 def add(session: Session, view_id: str, branch: Branch) -> None:
-    """Try something more and show what comes of it; raise AttnvizError where there is no room for it.
+    """Add a what-if and show it; raise AttnvizError where there are already MOST.
 
-    What is on show is changed itself where its own weights, or its temperature, are set once more: a bar that is
-    dragged on is one what-if. What was tried before is shown where it is.
+    The current one is replaced where its own weights or temperature are set again: dragging a bar further stays one
+    what-if. A what-if that exists already is shown.
     """
     tried = tried_in(session, view_id)
     here, before = tried.on_show, tried.branches
@@ -100,22 +102,21 @@ def add(session: Session, view_id: str, branch: Branch) -> None:
 
 
 def show(session: Session, view_id: str, number: int) -> None:
-    """Show a branch by its number, from 1, or with 0 the first translation; what there is not is not shown."""
+    """Show a what-if by its number, from 1, or with 0 the original translation; ignore invalid numbers."""
     tried = tried_in(session, view_id)
     if 0 <= number <= len(tried.branches):
         _keep(session, view_id, tried, tried.branches, number)
 
 
 def remove(session: Session, view_id: str, number: int) -> None:
-    """Remove a branch with all that was made from it; where it was on show, what it was made from is shown."""
+    """Remove a what-if and all that derive from it; if the current one is removed, show its parent."""
     tried = tried_in(session, view_id)
     if 1 <= number <= len(tried.branches):
         leave_out(session, view_id, made_from(tried.branches, number))
 
 
 def leave_out(session: Session, view_id: str, gone: Set[int], problems: Sequence[str] = ()) -> None:
-    """Remove the branches with these numbers, which have all that was made from them among them, and keep sentences
-    that say why."""
+    """Remove the what-ifs with these numbers, which must include their descendants, and store sentences about why."""
     tried = tried_in(session, view_id)
     shown = tried.on_show
     while shown in gone:
@@ -129,7 +130,7 @@ def leave_out(session: Session, view_id: str, gone: Set[int], problems: Sequence
 
 
 def undo(session: Session, view_id: str) -> None:
-    """Take back what is on show, and show what it was made from; it stays where others were made from it."""
+    """Remove the current what-if and show its parent; keep it if others derive from it."""
     tried = tried_in(session, view_id)
     if not tried.on_show:
         return
@@ -140,22 +141,22 @@ def undo(session: Session, view_id: str) -> None:
 
 
 def made_from(branches: Sequence[Branch], number: int) -> set[int]:
-    """Return the numbers of a branch and of all that were made from it, directly or not."""
+    """Return the numbers of a what-if and of all its descendants."""
     found = {number}
     for place, branch in enumerate(branches, 1):
-        if branch.parent in found:  # a parent stands before its branches
+        if branch.parent in found:  # a parent precedes its children
             found.add(place)
     return found
 
 
 def forget_branches(session: Session, view_id: str) -> None:
-    """Forget what was tried in a view: another link is to be followed."""
+    """Clear the what-ifs of a view, before another link is followed."""
     for name in (BRANCHES, _BEHIND):
         session.pop(view_key(view_id, name), None)
 
 
 def branches_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
-    """Return the address parameters of what was tried; None for what stays out of the address."""
+    """Return the address parameters of the what-ifs; None for those left out of the address."""
     tried = tried_in(session, view.id)
     text = branch_address.written(tried.branches) if tried.linked else ""
     shown = str(tried.on_show) if text and tried.on_show else None
@@ -163,7 +164,7 @@ def branches_address(session: Mapping[Any, Any], view: View) -> dict[str, str | 
 
 
 def tell(session: Session, view_id: str, problem: str) -> None:
-    """Keep a sentence about what could not be done, for the page to say."""
+    """Store a sentence about an error, for the page to show."""
     tried = tried_in(session, view_id)
     session[view_key(view_id, BRANCHES)] = dataclasses.replace(tried, problems=(problem,))
 
@@ -176,7 +177,7 @@ def _keep(
 
 
 def _sets_again(tried: Tried, branch: Branch) -> bool:
-    """Return whether `branch` sets once more what the branch on show, from which nothing was made, has set."""
+    """Return whether `branch` only sets again what the current what-if, which has no children, has set."""
     last, change = tried.branches[tried.on_show - 1], branch.change
     if last.held != branch.held or len(made_from(tried.branches, tried.on_show)) > 1:
         return False
@@ -188,5 +189,5 @@ def _sets_again(tried: Tried, branch: Branch) -> bool:
 
 
 def _number(text: str, count: int) -> int:
-    """Return the number of a branch in an address, of `count`; 0 where it is none."""
+    """Return the number of a what-if in an address, up to `count`; 0 for an invalid one."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= count else 0

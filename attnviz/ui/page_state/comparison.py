@@ -1,4 +1,4 @@
-"""What a translation is compared with, as a visitor or his link chose it: another model, sentence or what-if."""
+"""Store what a translation is compared with: another model, sentence or what-if."""
 
 from __future__ import annotations
 
@@ -14,28 +14,30 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 KIND, MODEL, SENTENCE, HELD, BRANCH = "compare", "other_model", "other_sentence", "held", "other_branch"
 NAMES = (KIND, MODEL, SENTENCE, HELD, BRANCH)
-"""The choices, in the session and in the address."""
+"""Names of the choices, in the session state and in the address."""
 _OPENED = "comparison_opened"
 
 
 @dataclass(frozen=True)
 class Partner:
-    """What a translation stands beside."""
+    """The other side of a comparison."""
 
     kind: Kind
     model: str | None
-    """Another model, led through the same translation; None where there is none."""
+    """Another model, force-decoded with the same translation; None where there is none."""
     sentence: str
     """Another sentence, translated by the same model."""
     held: bool
-    """Whether it is led through the translation of the first sentence."""
+    """Whether it is force-decoded with the translation of the first sentence."""
     branch: int
-    """The number of a what-if of the same sentence, 0 for what they were tried on."""
+    """Number of a what-if of the same sentence, 0 for the original translation."""
 
 
 def open_comparison(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> None:
-    """Begin with what the link says, the first of a visit, or with the first choices; `models` are the others there
-    are. Another first sentence begins anew as the other one."""
+    """Initialise the choices from the link, once a session, or with defaults; `models` are the other models.
+
+    A new first sentence is copied to the other one.
+    """
     opened = session.get(view.key(_OPENED))
     source = view.trace.source_text
     if opened is None:
@@ -44,7 +46,7 @@ def open_comparison(session: Session, view: View, linked: Mapping[str, str], mod
     elif opened[0] != source:
         session[view.key(SENTENCE)] = source
         session[view.key(_OPENED)] = source, None, ()
-    # The model and the what-if on show by now are others.
+    # The current model or what-if may have changed.
     if models and session[view.key(MODEL)] not in models:
         session[view.key(MODEL)] = models[0]
     if session[view.key(BRANCH)] not in map(str, other_branches(view)):
@@ -52,19 +54,18 @@ def open_comparison(session: Session, view: View, linked: Mapping[str, str], mod
 
 
 def other_branches(view: View) -> list[int]:
-    """Return what the translation on show can be compared with of what was tried on its sentence: numbers of what-ifs,
-    0 for what they were tried on."""
+    """Return the what-ifs that the current translation can be compared with: numbers, 0 for the original."""
     count = len(view.branches.branches) if view.branches else 0
     return [number for number in range(count + 1) if number != view.number]
 
 
 def _usual_branch(view: View) -> int:
-    """Return what is compared where nobody chose: a what-if with the first translation, and that with the last one."""
+    """Return the default: the original translation for a what-if, and the last what-if for the original."""
     return 0 if view.number else max(other_branches(view), default=0)
 
 
 def chosen_partner(session: Mapping[Any, Any], view: View) -> Partner:
-    """Return what was chosen; `open_comparison` comes before."""
+    """Return the current choice; call `open_comparison` first."""
     return Partner(
         cast("Kind", session[view.key(KIND)]),
         session[view.key(MODEL)],
@@ -75,13 +76,13 @@ def chosen_partner(session: Mapping[Any, Any], view: View) -> Partner:
 
 
 def link_problems(session: Mapping[Any, Any], view: View) -> tuple[str, ...]:
-    """Return sentences about what of the link could not be shown, until something else is chosen."""
+    """Return sentences about invalid values of the link, until something else is chosen."""
     _, partner, problems = session[view.key(_OPENED)]
     return cast("tuple[str, ...]", problems) if partner == chosen_partner(session, view) else ()
 
 
 def comparison_address(session: Mapping[Any, Any], view: View, models: Sequence[str]) -> dict[str, str | None]:
-    """Return the address parameters of what was chosen; None for what is shown where nobody chose."""
+    """Return the address parameters of the choices; None for defaults."""
     chosen = chosen_partner(session, view)
     other, usual = chosen.kind == "sentence", _usual_branch(view)
     written = {
@@ -95,18 +96,18 @@ def comparison_address(session: Mapping[Any, Any], view: View, models: Sequence[
 
 
 def edit(session: Session, view: View, sentence: str) -> None:
-    """Take another sentence."""
+    """Set the other sentence."""
     session[view.key(SENTENCE)] = sentence
 
 
 def forget_comparison(session: Session, view_id: str) -> None:
-    """Forget what was chosen: another link is to be followed."""
+    """Clear the choices, before another link is followed."""
     for name in (*NAMES, _OPENED):
         session.pop(view_key(view_id, name), None)
 
 
 def _take_link(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> tuple[str, ...]:
-    """Take over what a link says and return a sentence for each of its values that is none."""
+    """Read the choices from a link; return a sentence for each invalid value."""
     given = {name: linked.get(view.key(name)) for name in NAMES}
     tried = list(map(str, other_branches(view)))
     problems = []

@@ -1,4 +1,4 @@
-"""How much of a translation the page tells: the idea, the numbers, or everything there is."""
+"""Store the level of detail of the page: the idea, the numbers, or everything."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any, Literal, TypeGuard, get_args
 
 Depth = Literal["idea", "numbers", "everything"]
 DEPTHS: tuple[Depth, ...] = get_args(Depth)
-"""All depths, the shallowest first: each has what those before it have."""
+"""All levels, the lowest first; each includes those before it."""
 
 NEWCOMER: Depth = "idea"
-"""What a visitor begins with who has no link and has chosen nothing yet."""
+"""Default level of a visitor without a link or a choice."""
 
 DEPTH = "depth"
-"""What is kept in the session, key of the dial, and address parameter."""
+"""Session state key, widget key of the switch, and address parameter."""
 _SEEN, _LINKED, _CHOSEN = "depth_seen", "depth_linked", "depth_chosen"
 
 
 def open_depth(session: MutableMapping[Any, Any], linked: Mapping[str, str], remembered: str | None) -> Depth:
-    """Return the depth on show: at first that of the link, or else what the visitor chose last, now or as his browser
-    `remembered` it; then what the dial says.
+    """Return the current level: first that of the link, else the visitor's last choice, then the switch's value.
 
-    A link is followed, but only what the dial was turned to is the visitor's own choice.
+    `remembered` is the choice of an earlier session. A link sets the level, but only a turn of the switch counts as the
+    visitor's own choice.
     """
     kept: str | None = session.get(DEPTH)
     if not is_depth(kept):
@@ -35,32 +35,32 @@ def open_depth(session: MutableMapping[Any, Any], linked: Mapping[str, str], rem
 
 
 def chosen_depth(session: MutableMapping[Any, Any]) -> Depth | None:
-    """Return what the dial was turned to last in this visit, None where it was not."""
+    """Return the level chosen last in this session, None where none was."""
     return _own(session, None)
 
 
 def depth_address(session: MutableMapping[Any, Any], remembered: str | None) -> dict[str, str | None]:
-    """Return the address parameter of the depth; None where nobody chose one: neither a link, nor the visitor."""
+    """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
     chosen = session.get(_LINKED) or _own(session, remembered)
     return {DEPTH: session[DEPTH] if chosen else None}
 
 
 def forget_depth(session: MutableMapping[Any, Any]) -> None:
-    """Forget which depth is on show: another link is to be followed."""
+    """Clear the current level, before another link is followed."""
     session.pop(DEPTH, None)
 
 
 def shows(depth: Depth, least: Depth) -> bool:
-    """Return whether what belongs to the depth `least` is shown at `depth`."""
+    """Return whether elements of the level `least` are shown at `depth`."""
     return DEPTHS.index(depth) >= DEPTHS.index(least)
 
 
 def is_depth(value: object) -> TypeGuard[Depth]:
-    """Return whether what an address or a browser says is a depth."""
+    """Return whether a value from an address or a browser is a level."""
     return value in DEPTHS
 
 
 def _own(session: MutableMapping[Any, Any], remembered: str | None) -> Depth | None:
-    """Return what the visitor chose last, in this visit or before."""
+    """Return the visitor's last choice, in this session or an earlier one."""
     chosen = session.get(_CHOSEN, remembered)
     return chosen if is_depth(chosen) else None

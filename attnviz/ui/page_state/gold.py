@@ -1,7 +1,7 @@
-"""Links that people drew between the words of a view: which a visitor gave, for which words, and what became of them.
+"""Store gold links between the words of a view, the words they belong to, and errors about them.
 
-In the address they stand as `mark.0-0.1-2.2p1`: what tells the words they count from others, then sure links, and
-possible ones with a `p`; without a mark they are taken for those of the words on show.
+In the address they are `mark.0-0.1-2.2p1`: the digest of the words they index, then sure links, and possible ones with
+a `p`. Without a digest they are links of the current words.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from attnviz.ui.page_state.view import MAIN, Session, View, view_key
 from attnviz.wording.gold import links_dropped
 
 GOLD = "gold"
-"""What is kept in the session, and address parameter."""
+"""Session state key, and address parameter."""
 TEXT = "gold_text"
-"""The key of the box that they are written in."""
+"""Key of the text box that links are typed in."""
 _PROBLEM, _WRITTEN_OF = "gold_problem", "gold_text_of"
 _MARK, _SOURCE = 12, 6
-"""Characters of a mark, and of that part of it which is of the source."""
+"""Length of the digest in characters, and of its part for the source."""
 _LONGEST = 10_000
-"""Characters of an address that are looked at."""
+"""Largest length of an address value that is read, in characters."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,16 @@ class Given:
     """Links that were given for some words."""
 
     of: str
-    """The mark of the words they count: `analysis.gold.words_mark`."""
+    """Digest of the words they index: `analysis.gold.words_mark`."""
     links: GoldLinks
-    """None at all where those that a record carries were taken off."""
+    """Empty where the links that the trace contains were removed."""
 
 
 def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
-    """Begin with the links of the address; those of another sentence go, and that is said. Links of another translation
-    of the same sentence stay, and are shown when that is."""
+    """Initialise the links from the address; drop those of another sentence and say so.
+
+    Links of another translation of the same sentence stay, and are shown with it.
+    """
     key, words = view.key(GOLD), view.trace.words()
     mark = _mark_of(words)
     problem = session.get(view.key(_PROBLEM))
@@ -63,8 +65,10 @@ def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
 
 
 def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
-    """Return the links between the words on show: those that were given, or else those that the record carries; None
-    where there are none, or nothing looks at anything."""
+    """Return the links between the current words: those given, or else those in the trace.
+
+    None where there are no links, or the model has no attention.
+    """
     if not view.trace.attends:
         return None
     given: Given | None = session.get(view.key(GOLD))
@@ -74,20 +78,19 @@ def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
 
 
 def waits(session: Mapping[Any, Any], view: View) -> bool:
-    """Return whether links were given that are of other words than those on show."""
+    """Return whether the given links are of other words than the current ones."""
     given: Given | None = session.get(view.key(GOLD))
     return given is not None and bool(given.links) and given.of != _mark_of(view.trace.words())
 
 
 def problem_of(session: Mapping[Any, Any], view: View) -> str:
-    """Return what is wrong with the links that were given last, or what became of them; empty where nothing is."""
+    """Return the error about the links given last, or why they were dropped; empty where there is none."""
     of, told = session.get(view.key(_PROBLEM)) or ("", "")
     return told if of == _mark_of(view.trace.words()) else ""
 
 
 def fill_box(session: Session, view: View) -> None:
-    """Have the links on show stand in the box that they are written in, unless something was written there of the words
-    on show."""
+    """Fill the text box with the current links, unless it has been edited for the current words."""
     mark = _mark_of(view.trace.words())
     if session.get(view.key(_WRITTEN_OF)) != mark or view.key(TEXT) not in session:
         links = gold_of(session, view)
@@ -96,8 +99,10 @@ def fill_box(session: Session, view: View) -> None:
 
 
 def give(session: Session, view: View, text: str) -> None:
-    """Take over links as a visitor wrote them, none where nothing stands there; what is wrong with them is for
-    `problem_of`, and then those before stay."""
+    """Parse and store links typed by a visitor, none for empty text.
+
+    On an error the previous links stay, and `problem_of` returns it.
+    """
     words = view.trace.words()
     mark = _mark_of(words)
     session.pop(view.key(_PROBLEM), None)
@@ -108,19 +113,19 @@ def give(session: Session, view: View, text: str) -> None:
 
 
 def take_off(session: Session, view: View) -> None:
-    """Take the links off, and empty the box that they were written in."""
+    """Remove the links, and empty the text box."""
     give(session, view, "")
     session[view.key(TEXT)] = ""
 
 
 def bring_gold(session: Session, links: GoldLinks, source: Sequence[str], target: Sequence[str]) -> None:
-    """Have these links, which are of those words, shown with the page's own view."""
+    """Set these links, which are of those words, in the page's own view."""
     session[view_key(MAIN, GOLD)] = Given(words_mark(source, target), links)
     session.pop(view_key(MAIN, TEXT), None)
 
 
 def gold_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
-    """Return the address parameter of the links; None where nobody gave any."""
+    """Return the address parameter of the links; None where none were given."""
     given: Given | None = session.get(view.key(GOLD))
     if given is None or not given.links:
         return {view.key(GOLD): None}
@@ -128,7 +133,7 @@ def gold_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None
 
 
 def forget_gold(session: Session, view_id: str) -> None:
-    """Forget the links of a view: another link of the page is to be followed."""
+    """Clear the links of a view, before another address is followed."""
     for name in (GOLD, TEXT, _PROBLEM, _WRITTEN_OF):
         session.pop(view_key(view_id, name), None)
 
@@ -138,11 +143,11 @@ def _mark_of(words: Words) -> str:
 
 
 def _read(text: str, words: Words) -> Given:
-    """Return the links of an address; raise AttnvizError where they are none, or of words that there are not."""
+    """Parse the links of an address; raise AttnvizError where they are invalid or index missing words."""
     first, _, rest = text.partition(".")
     mark = _mark_of(words)
     of, written = (first, rest) if re.fullmatch(f"[0-9a-f]{{{_MARK}}}", first) else (mark, text)
-    if of != mark:  # of another translation, which nobody can look at here
+    if of != mark:  # of another translation, so its words are unknown here
         sure, possible = read_gold_links(written.replace(".", " "))
         return Given(of, GoldLinks(sure, possible - sure))
     return Given(of, read_links(written.replace(".", " "), words))

@@ -1,4 +1,4 @@
-"""How the heatmap of a view is drawn: what the switches below it say."""
+"""Store how the heatmap of a view is drawn: the switches below it."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "end": (True, False),
     "margins": (False, True),
 }
-"""Every choice and what may be chosen, first what is drawn where nobody chose. A choice is kept by its widget's key."""
+"""All choices and their values, the default first. A choice is stored under its widget's key."""
 _KEPT = "heatmap_choices"
 
 
 @dataclass(frozen=True)
 class HeatmapChoices:
-    """How the heatmap is drawn."""
+    """The display options of a heatmap."""
 
     by: By = "words"
-    """What rows and columns stand for."""
+    """Whether rows and columns are words or pieces."""
     colours: Colours = "paper"
     root: bool = False
-    """Whether colours follow √α."""
+    """Whether colours are linear in √α instead of α."""
     end: bool = True
     """Whether `</s>` is shown."""
     margins: bool = False
     face: Face = "before"
-    """Before or after the word; what can be drawn of it is `ui.step.heatmap.shown_choices`."""
+    """Prior α, posterior α′ or their difference; `ui.step.heatmap.shown_choices` tells what can be drawn."""
 
 
 def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | None = None) -> HeatmapChoices:
     """Return the choices of `view`: at first those of the link, then those of its widgets.
 
-    A widget that was not drawn in the last run, or returns what it does not offer, gets back what was chosen in it.
+    A widget that was not drawn in the last run, or has an invalid value, is reset to the stored choice.
     """
     kept = cast("HeatmapChoices", session.get(view.key(_KEPT)) or _linked(view, linked or {}))
     for name, options in OPTIONS.items():
@@ -55,7 +55,7 @@ def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | No
 
 
 def choices_address(view: View, choices: HeatmapChoices) -> dict[str, str | None]:
-    """Return the address parameters of the choices; None for what is drawn where nobody chose."""
+    """Return the address parameters of the choices; None for defaults."""
     written: dict[str, str | None] = {}
     for name, options in OPTIONS.items():
         value = getattr(choices, name)
@@ -64,7 +64,7 @@ def choices_address(view: View, choices: HeatmapChoices) -> dict[str, str | None
 
 
 def forget_choices(session: Session, view_id: str) -> None:
-    """Forget all choices of a view: another link is to be followed."""
+    """Clear all choices of a view, before another link is followed."""
     for name in (*OPTIONS, _KEPT):
         session.pop(view_key(view_id, name), None)
 
@@ -79,5 +79,5 @@ def _linked(view: View, linked: Mapping[str, str]) -> HeatmapChoices:
 
 
 def _written(option: Any) -> str:
-    """Return an option as an address has it: switches as 1 and 0."""
+    """Return an option as text for the address: switches as 1 and 0."""
     return str(int(option)) if isinstance(option, bool) else str(option)

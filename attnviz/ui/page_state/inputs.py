@@ -1,4 +1,4 @@
-"""What a visitor asks for: the sentence, a translation of his own, the model and the search."""
+"""Store a visitor's request: the sentence, an own translation, the model and the search."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ SEARCH = "search"
 MODEL = "model"
 DEVICE = "device"
 REQUEST = (SENTENCE, TARGET, MODEL, SEARCH)
-"""Those that are in the address."""
+"""The parameters in the address."""
 _TARGET_OF = "target_of"
-"""The sentence that the translation was given for."""
+"""Session state key: the sentence that the translation was given for."""
 
 
 def open_box(session: Session, key: str, linked: Mapping[str, str], otherwise: str = "") -> None:
-    """Fill a text box that is drawn for the first time: with the text of the link, if it has one."""
+    """Fill a text box that is drawn for the first time, with the text of the link if it has one."""
     if key not in session:
         session[key] = linked.get(key, otherwise)
 
 
 def put(session: Session, sentence: str, target: str = "") -> None:
-    """Put a sentence in its box, and a translation of it, or none, in the other."""
+    """Set the text of the sentence's box and that of its translation, which may be empty."""
     put_there = {SENTENCE: sentence, TARGET: target, _TARGET_OF: sentence}
     hold(session, lambda: session.update(put_there), (SENTENCE, TARGET))
 
 
 def mind_target(session: Session, sentence: str, linked: Mapping[str, str]) -> None:
-    """Drop the translation that was given, where that was for another sentence than now stands in the box."""
+    """Drop the given translation if it was for another sentence than the current one."""
     if session.get(_TARGET_OF, linked.get(SENTENCE, sentence)) != sentence:
         drop_target(session)
     session[_TARGET_OF] = sentence
 
 
 def fill_boxes(session: Session, linked: Mapping[str, str], otherwise: str) -> None:
-    """Put the texts of a link into their boxes, or the sentence `otherwise`: a browser keeps what is in them."""
+    """Set the text boxes to the texts of a link, or to the sentence `otherwise`: the browser would keep its own."""
     sentence = linked.get(SENTENCE, otherwise)
     session.update({SENTENCE: sentence, TARGET: linked.get(TARGET, ""), _TARGET_OF: sentence})
 
 
 def forget_choices(session: Session) -> None:
-    """Forget which model and search were chosen: those of a link come next."""
+    """Clear the chosen model and search, so that those of the link are used."""
     for key in (MODEL, SEARCH):
         session.pop(key, None)
 
 
 def drop_target(session: Session) -> None:
-    """Forget the translation that a visitor gave: it was one of the sentence before, or is no longer wanted."""
+    """Clear the given translation: it belongs to the previous sentence, or is no longer wanted."""
     hold(session, lambda: session.update({TARGET: ""}), (TARGET,))
 
 

@@ -1,4 +1,4 @@
-"""Values of a link that cannot be: a sentence about each, until something else is chosen in its place."""
+"""Report invalid values of a link, one sentence each, until another value is chosen."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from attnviz.wording.labels import shorten
 
 _READ, _NOTED, _INSTEAD = "link_read", "link_noted", "link_instead"
 _LONGEST = 40
-"""Characters of a value that are told."""
+"""Largest length of a reported value, in characters."""
 
 
 def read_link(session: Session, view: View, linked: Mapping[str, str], offered: Mapping[str, Offered]) -> None:
-    """Note what of the link of a visit cannot be, by what each parameter can: the first time only."""
+    """Note the invalid values of a link, once a session, given the valid ones of each parameter."""
     if not session.get(view.key(_READ)):
         session[view.key(_READ)] = True
         for name, values in offered.items():
@@ -24,15 +24,17 @@ def read_link(session: Session, view: View, linked: Mapping[str, str], offered: 
 
 
 def note(session: Session, name: str, value: str | None, offered: Offered) -> None:
-    """Keep that a link gives the parameter `name` a `value` that is none of those `offered`, where it does; where
-    nothing is offered, there is nothing to be told."""
+    """Store an invalid `value` that a link gives the parameter `name`; with nothing `offered`, any value is valid."""
     if value is not None and offered and not _is_one(value, offered):
         session[_NOTED] = session.get(_NOTED, {}) | {name: (value, offered)}
 
 
 def link_problems(session: Session, parameters: Mapping[str, str | None]) -> dict[str, str]:
-    """Return a sentence about each value that was noted, by the name of its parameter, and forget those in whose place
-    something else was chosen since, by the server's `parameters` of what is on show; of others the browser knows it."""
+    """Return a sentence about each invalid value, by the name of its parameter.
+
+    Those replaced by another choice are forgotten, as far as the server's `parameters` tell; the browser does the same
+    for its own.
+    """
     noted = session.get(_NOTED)
     if not noted:
         return {}
@@ -44,7 +46,7 @@ def link_problems(session: Session, parameters: Mapping[str, str | None]) -> dic
 
 
 def forget_link(session: Session, view_id: str) -> None:
-    """Forget what was noted: another link is to be read."""
+    """Clear the invalid values, before another link is read."""
     for name in (view_key(view_id, _READ), _NOTED, _INSTEAD):
         session.pop(name, None)
 

@@ -1,7 +1,7 @@
-"""The parameters of the address, in one table: name, owner, and what each can be.
+"""Declare the parameters of the address in one table: name, owner and valid values.
 
-The browser's are read and written by `components/state.js`, which gets them from here as JSON; the server's are read
-where a link is followed, and written into the address by the browser. What is not in the address has its default.
+The browser's are read and written by `components/state.js`, which gets them as JSON; the server's are read when a link
+is followed, and written into the address by the browser. Parameters missing in the address have their defaults.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from attnviz.ui.page_state.view import View
 
 Owner = Literal["browser", "server"]
 Kind = Literal["number", "nearest", "name", "choice", "text"]
-"""A "number" is counted from its first value in the address and from 0 elsewhere; one beyond the last of the "nearest"
-kind is taken for the last. A "name" is a number that is the same everywhere."""
+"""Kinds of parameters.
+
+A "number" counts from its first value in the address and from 0 elsewhere; of kind "nearest", values beyond the last
+are clipped. A "name" is a number that is the same everywhere.
+"""
 Offered = range | Collection[str]
-"""What a parameter can be: whole numbers, or words; an empty collection where only its own module can tell."""
+"""Valid values of a parameter: whole numbers, or words; empty where only its own module validates it."""
 
 STAGES = 5
 STOPS = 8
-"""Stops of the tour."""
+"""Number of stops of the tour."""
 LONGEST_TYPED = 80
-"""Characters of a typed word that a link may carry."""
+"""Largest length of a typed word in a link, in characters."""
 SWITCH = ("0", "1")
 ORDERS = ("sentence", "strongest")
 
@@ -39,7 +42,7 @@ class Parameter:
     offered: Callable[[View], Offered] = lambda _: ()
 
     def can_be(self, view: View, value: str) -> bool:
-        """Return whether a link may give it this value."""
+        """Return whether a link may have this value."""
         offered = self.offered(view)
         if isinstance(offered, range):
             return _is_number(value) and int(value) in offered
@@ -73,7 +76,7 @@ VIEW_PARAMETERS = (
     Parameter("branch", "server", "name"),
     Parameter("gold", "server", "text"),
 )
-"""Those of a view. In the address their names bear the mark of the view, but for the page's own."""
+"""Parameters of a view. In the address their names end with the view's id, except those of the page's own view."""
 
 
 def browser_parameters(view: View) -> list[dict[str, Any]]:
@@ -95,12 +98,12 @@ def _exported(one: Parameter, view: View) -> dict[str, Any]:
 
 
 def offered_in(view: View, names: Collection[str] = ()) -> dict[str, Offered]:
-    """Return what each parameter of `view` can be by its name in the address, of those called `names`, or of all."""
+    """Return the valid values of the parameters of `view` in `names`, or of all, by name in the address."""
     return {view.key(one.name): one.offered(view) for one in VIEW_PARAMETERS if not names or one.name in names}
 
 
 def linked_values(view: View, linked: Mapping[str, str], owner: Owner) -> dict[str, str]:
-    """Return what a link gives the parameters of an `owner`, by their plain names; what cannot be is left out."""
+    """Return the valid values in a link of the parameters of an `owner`, by their plain names."""
     found = {}
     for one in VIEW_PARAMETERS:
         value = linked.get(view.key(one.name))
@@ -114,5 +117,5 @@ def linked_values(view: View, linked: Mapping[str, str], owner: Owner) -> dict[s
 
 
 def can_be_toured(view: View) -> bool:
-    """Return whether `view` is of a translation of ours: another program's attention does not say how it came about."""
+    """Return whether the app made the translation of `view`: imported attention lacks the stages of the tour."""
     return bool(view.trace.translated)

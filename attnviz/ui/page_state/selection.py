@@ -1,7 +1,7 @@
-"""What of a translation is on show: step, source piece, compared words, order of the rows.
+"""Describe the current selection: step, source piece, compared words, order of the rows.
 
-The browser owns it (`components/state.js`); the server gets it with each request for something that is drawn of it.
-Steps and pieces count from 0 here; in an address they count from 1.
+The browser owns it (`components/state.js`) and sends it with each request for a payload that depends on it. Steps and
+pieces count from 0 here, from 1 in an address.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ _SELECTION = "selection"
 
 @dataclass(frozen=True)
 class Selection:
-    """What a visitor chose in a view; None where he left it to the step."""
+    """A visitor's selection in a view; None for the default of the step."""
 
     step: int = 0
     source: int | None = None
-    """Source piece; None: the one of the largest weight, step by step."""
+    """Source piece; None for the one with the largest weight at each step."""
     word: int | None = None
-    """Id of the piece whose logit is taken apart; None: the one the step chose."""
+    """Id of the piece whose logit is attributed; None for the written one."""
     rival: int | None = None
-    """Id of the piece it is compared with; None: the likeliest other."""
+    """Id of the foil, the piece it is compared with; None for the likeliest other one."""
     typed_word: str = ""
-    """What was typed for `word`, of which that piece may be only the first."""
+    """Text typed for `word`, whose first piece that is."""
     typed_rival: str = ""
 
     @property
     def name(self) -> str:
-        """What tells it from others."""
+        """Name that differs for each selection."""
         return json.dumps(astuple(self))
 
 
 def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
-    """Return the selection of an address; what it names that is not there is not chosen."""
+    """Return the selection of an address; invalid values are ignored."""
     given = linked_values(view, linked, "browser")
     word, rival = (int(given[name]) if name in given else None for name in ("word", "rival"))
     return Selection(
@@ -56,16 +56,16 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
 
 
 def with_selection(session: Mapping[Any, Any], view: View, selection: Selection) -> dict[Any, Any]:
-    """Return what was chosen on the page, with the `selection` that something is to be drawn of."""
+    """Return a copy of the session state with the `selection` that something is drawn for."""
     return {**session, view.key(_SELECTION): selection}
 
 
 def selection_of(session: Mapping[Any, Any], view: View) -> Selection:
-    """Return the selection of `with_selection`; the first step where there is none."""
+    """Return the selection set by `with_selection`; the first step where there is none."""
     found: Selection = session.get(view.key(_SELECTION), Selection())
     return found
 
 
 def source_of(selection: Selection, trace: Trace) -> int:
-    """Return the source piece on show: the chosen one, or that of the largest weight."""
+    """Return the current source piece: the chosen one, or the one with the largest weight."""
     return int(np.argmax(trace.alignment[selection.step])) if selection.source is None else selection.source

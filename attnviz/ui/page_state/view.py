@@ -1,4 +1,4 @@
-"""A view: one translation in a step room. Several may stand on one page, each with what was chosen in it."""
+"""A view: one translation drawn step by step. A page may have several, each with its own choices."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from attnviz.trace import Branches
 from attnviz.ui.page_state.depth import Depth, shows
 
 Session = MutableMapping[Any, Any]
-"""What Streamlit keeps of a visit (`st.session_state`), or a dictionary in its place."""
+"""Streamlit's session state (`st.session_state`), or a dictionary in its place."""
 
 MAIN = ""
-"""The id of a page's own view, whose keys and address parameters bear no mark."""
+"""Id of a page's own view, whose keys and address parameters have no suffix."""
 
 
 def view_key(view_id: str, name: str) -> str:
@@ -22,49 +22,49 @@ def view_key(view_id: str, name: str) -> str:
 
 
 class Keyed(Protocol):
-    """What has keys of its own on a page: a view, or a room that shows no single translation."""
+    """A part of a page with keys of its own: a view, or a page that shows no single translation."""
 
     def key(self, name: str) -> str:
-        """Return the key of a component, or of something kept in the session."""
+        """Return the key of a component or of an entry in the session state."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A translation on show, and what tells its keys from those of another view on the page."""
+    """A translation that is shown, and the id that makes its keys unique on the page."""
 
     id: str
-    """Letters and digits; another for each view on a page."""
+    """Letters and digits, unique on the page."""
     trace: Any
-    """A `Trace` or a `TransformerTrace`: what the page has of each, the parts of the step room know."""
+    """A `Trace` or a `TransformerTrace`; the panels of the step view know what each contains."""
     branches: Branches | None = None
-    """What was tried by hand, with the translation it was tried on; None where nothing can be tried."""
+    """What-ifs with the original translation; None where there can be none."""
     number: int = 0
-    """Which of the branches `trace` is, from 1; 0 for the first translation."""
+    """Number of the what-if that `trace` is, from 1; 0 for the original translation."""
     depth: Depth = "everything"
-    """How much of the translation is told."""
+    """Level of detail."""
 
     @property
     def parent(self) -> Any:
-        """What the branch on show was tried on; None where the first translation is on show."""
+        """The translation that the current what-if was made from; None for the original translation."""
         return self.branches.parent(self.number) if self.branches else None
 
     def key(self, name: str) -> str:
-        """Return the key of a component, of something kept in the session, or of an address parameter of this view."""
+        """Return the key of a component, of an entry in the session state, or of an address parameter of this view."""
         return view_key(self.id, name)
 
     def shows(self, least: Depth) -> bool:
-        """Return whether what belongs to the depth `least` is told."""
+        """Return whether elements of the level `least` are shown."""
         return shows(self.depth, least)
 
     @property
     def identity(self) -> str:
-        """What tells this translation from another: model, text, search and every number.
+        """Fingerprint of this translation: model, text, search and every number.
 
-        A trace from a file may claim any sentence and model, and what is drawn is kept for all visitors.
+        A trace from a file may claim any sentence and model, and figures are cached for all visitors.
         """
         return str(self.trace.fingerprint)
 
     @property
     def steps(self) -> int:
-        """How many decoder steps there are."""
+        """Number of decoder steps."""
         return len(self.trace.target_pieces)

@@ -1,4 +1,4 @@
-"""The page *Corpus*: many pairs measured at once, and each a click from its step room."""
+"""The page *Corpus*: many sentence pairs, measured; a click opens the step view of each."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ def _draw() -> None:
 
 
 def _open(pair: Pair) -> None:
-    """Show a pair on the first page, with the links that people drew: as the model's own translation is no one's, its
-    words are given."""
+    """Show a pair on the first page, force-decoded, with its gold links."""
     forget_link()
     inputs.put(st.session_state, pair.source, pair.target)
     if pair.gold:

@@ -1,4 +1,4 @@
-"""The page *Lab*: what the words on show depended on, and what other looks would have made of them."""
+"""The page *Lab*: attributions of the current words, and the effect of other attention weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page *How it learns*: where a model looks at moments of its training, and what it has learnt by then."""
+"""The page *How it learns*: where a model attends at checkpoints of its training, and what it has learnt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnviz.ui.learns.room import learns_room
 
 
 def offered() -> bool:
-    """Return whether there is a training to show: without one no way leads to the page."""
+    """Return whether there is a training to show; without one the navigation leaves the page out."""
     return bool(trainings())
 
 

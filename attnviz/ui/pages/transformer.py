@@ -1,4 +1,4 @@
-"""The page *To the transformer*: a ladder from additive attention to the transformer, with the sentence on show."""
+"""The page *To the transformer*: from additive attention to the transformer in steps, with the current sentence."""
 
 from __future__ import annotations
 

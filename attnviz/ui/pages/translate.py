@@ -15,7 +15,7 @@ from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, 
 
 
 def translate_opening() -> None:
-    """Make what a visitor who has no link is shown, where there is a model; raise AttnvizError where it is damaged."""
+    """Cache what a visitor without a link sees, where there is a model; raise AttnvizError where it is damaged."""
     if available := models():
         request = opening_request(available)
         trace = translate(request.folder, request.device, request.text, request.beam, request.target)

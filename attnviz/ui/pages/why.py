@@ -1,4 +1,4 @@
-"""The page *Why attention?*: the sentence on show through three models that differ in their attention alone."""
+"""The page *Why attention?*: the current sentence through three models that differ in their attention only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _draw() -> None:
 
 
 def _trio(view: View, request: Request | None) -> Trio | None:
-    """Return what the three models make of the sentence on show; where they cannot, say so."""
+    """Return the three models' translations of the current sentence; on an error, show it and return None."""
     forced = view.number == 0 and view.trace.search.method == "forced"
     given = view.trace.translation if forced else None
     how = (request.device, request.beam) if request else ("auto", 5)

@@ -1,1 +1,1 @@
-"""What stands above a translation: the sentence, examples, model and search, files in and out."""
+"""The controls above a translation: the sentence, examples, model and search, opening and saving files."""

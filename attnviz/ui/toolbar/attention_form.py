@@ -1,4 +1,4 @@
-"""What a file of another program's attention leaves open: which of its sentences, and tokens that it lacks."""
+"""Ask for what a file of imported attention leaves open: which of its sentences, and missing tokens."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from attnviz.ui.requests import request_button, take_soon
 from attnviz.ui.toolbar.reopening import Choice, choose_attention, chosen_attention, close
 
 _ASKED = ("number", "source", "target", "normalise", "unescape")
-"""What the form asks."""
+"""Fields of the form."""
 LONGEST = 100_000
-"""Characters of the tokens of a side."""
+"""Largest length of the tokens of a side, in characters."""
 
 
 def attention_form() -> None:
-    """Ask what is to be known of the file of attention that is open, where it has several sentences, or could not be
-    opened as it is; nothing where there is nothing to ask."""
+    """Draw the form for the open file of attention, if it has several sentences, escapes, or an error."""
     choice = chosen_attention(st.session_state)
     if choice is None or (len(choice.file) == 1 and not choice.problem and not _escaped(choice)):
         return
@@ -53,7 +52,7 @@ def attention_form() -> None:
 
 
 def _escaped(choice: Choice) -> bool:
-    """Return whether the tokens of the sentence have escapes of Moses' tokenizer."""
+    """Return whether the tokens of the sentence contain escapes of Moses' tokenizer."""
     try:
         found = choice.file.sentence(choice.number)
     except AttnvizError:
@@ -64,10 +63,10 @@ def _escaped(choice: Choice) -> bool:
 
 
 def _tokens(choice: Choice) -> None:
-    """Draw the boxes for what is lacking, and what opens or leaves the file."""
+    """Draw the boxes for missing tokens, and the buttons that open or close the file."""
     try:
         found = choice.file.sentence(choice.number)
-    except AttnvizError:  # the problem says it
+    except AttnvizError:  # the message says so already
         request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
         return
     labels = {
@@ -95,12 +94,12 @@ def _tokens(choice: Choice) -> None:
 
 
 def _key(choice: Choice, name: str) -> str:
-    """Return the key of a box: tokens belong to one sentence of one file."""
+    """Return the key of a field: tokens belong to one sentence of one file."""
     return f"attention_{name}_{choice.opening}" + (f"_{choice.number}" if name != "number" else "")
 
 
 def _asked(choice: Choice) -> None:
-    """Open what the boxes ask for; tokens belong to their sentence."""
+    """Open the sentence that the fields select; tokens are used for their own sentence only."""
     said = {name: st.session_state.get(_key(choice, name)) for name in _ASKED}
     number = int(said["number"] or choice.number)
     if number != choice.number:

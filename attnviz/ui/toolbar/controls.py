@@ -1,4 +1,4 @@
-"""The sentence box, and beside it the dial, the examples, and the choices of model, device and search."""
+"""Draw the sentence box, and beside it level of detail, examples, model, device and search."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ from attnviz.ui.toolbar.examples import OPENING, opening
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 _DEFAULT_SEARCH = "beam 5"
-"""Better translations than greedy search gives, for a few milliseconds."""
+"""Translates better than greedy search, for a few milliseconds more."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the visitor asks for."""
+    """A visitor's request."""
 
     text: str
     folder: str
     device: str
     beam: int
     target: str | None
-    """The translation to force, or None to search for one."""
+    """Translation for forced decoding, or None to search for one."""
 
 
 def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGenerator]:
-    """Draw the sentence and what is chosen above it; return what is asked for, a place beside for what comes of it, and
-    one in the box of the model.
+    """Draw the controls; return the request and two containers: one beside the controls, one in the model's box.
 
     `models` (by name) must not be empty.
     """
@@ -65,7 +64,7 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGen
 
 
 def without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
-    """Draw what can be chosen where there is no model; return what `controls` does."""
+    """Draw the controls that work without a model; return what `controls` does."""
     beside = st.container(key="beside", horizontal=True, vertical_alignment="center")
     with beside:
         dial()
@@ -73,8 +72,10 @@ def without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
 
 
 def standing_request(models: dict[str, Path]) -> Request:
-    """Return what the controls ask for, on a page that does not draw them: what was chosen in them, or else what the
-    link says, which they are to say too; `models` (by name) must not be empty."""
+    """Return the request on a page that does not draw the controls: what was chosen in them, else the link's values.
+
+    Those become the controls' values too. `models` (by name) must not be empty.
+    """
     session, linked = st.session_state, link()
     inputs.open_box(session, inputs.SENTENCE, linked, opening(linked))
     inputs.open_box(session, inputs.TARGET, linked)
@@ -90,13 +91,15 @@ def standing_request(models: dict[str, Path]) -> Request:
 
 
 def opening_request(models: dict[str, Path]) -> Request:
-    """Return what the controls ask for where nobody has chosen anything; `models` (by name) must not be empty."""
+    """Return the request where nobody has chosen anything; `models` (by name) must not be empty."""
     return Request(OPENING, str(next(iter(models.values()))), devices()[0], inputs.beam_of(_DEFAULT_SEARCH), None)
 
 
 def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
-    """Return the address parameters of what was translated, None for what the page opens with: a link, or a reload,
-    opens what could be shown."""
+    """Return the address parameters of the last successful request, None for defaults.
+
+    A link, or a reload, then opens a request that can be shown.
+    """
     name = next(name for name, folder in models.items() if str(folder) == request.folder)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
@@ -108,9 +111,10 @@ def request_address(request: Request, models: dict[str, Path]) -> dict[str, str 
 
 
 def sentence_box() -> str:
-    """Draw the box for the sentence; return what stands in it."""
+    """Draw the sentence box; return its text."""
     session, linked = st.session_state, link()
-    # No value is set where the session has none: after the server has begun again the browser still has what was typed.
+    # The session state is not set where it is empty: after a restart of the server the browser still has the typed
+    # text.
     text = st.text_area(
         gettext("English sentence"),
         "" if inputs.SENTENCE in session else linked.get(inputs.SENTENCE, opening(linked)),
@@ -125,7 +129,7 @@ def sentence_box() -> str:
 
 
 def own_translation() -> str:
-    """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
+    """Draw the box for a visitor's own translation; return it, or an empty string."""
     target = st.text_area(
         gettext("Your own French translation"),
         "" if inputs.TARGET in st.session_state else link().get(inputs.TARGET, ""),
@@ -142,8 +146,8 @@ def own_translation() -> str:
 
 
 def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
-    """Draw model, device and search, which is `forced` where the translation is given; return them."""
-    # A browser draws these only when their box is opened, and begins with `index`: see `ui.language.localised`.
+    """Draw model, device and search, the last disabled where the translation is `forced`; return them."""
+    # A browser mounts these only when their popover is opened, and starts with `index`: see `ui.language.localised`.
     first = list(models).index(_chosen_model(models))
     shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
     name = st.selectbox(
@@ -171,7 +175,7 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
 
 
 def _search(forced: bool) -> str:
-    """Draw the choice of search, which is kept by its English name."""
+    """Draw the choice of search, which is stored by its English name."""
     return localised(
         st.selectbox,
         gettext("Search"),
@@ -184,7 +188,7 @@ def _search(forced: bool) -> str:
 
 
 def _chosen_model(models: dict[str, Path]) -> str:
-    """Return the name of the model that was chosen, or is now: the link's, or the first."""
+    """Return the name of the chosen model, by default the link's, else the first."""
     session, linked = st.session_state, link().get(inputs.MODEL)
     if session.get(inputs.MODEL) not in models:
         session[inputs.MODEL] = linked if linked in models else next(iter(models))
@@ -192,7 +196,7 @@ def _chosen_model(models: dict[str, Path]) -> str:
 
 
 def _linked_search() -> str:
-    """Return the search of the link, or the usual one."""
+    """Return the search of the link, or the default."""
     linked = link().get(inputs.SEARCH)
     return linked if linked in SEARCHES else _DEFAULT_SEARCH
 

@@ -1,4 +1,4 @@
-"""The dial: how much of a translation the page tells."""
+"""Draw the switch for the level of detail."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.ui.page_state.depth import DEPTH, NEWCOMER, Depth, chosen_depth, de
 
 
 def dial() -> Depth:
-    """Draw the dial, and have the browser remember what it was turned to; return the depth on show."""
+    """Draw the switch, and store its choice in the browser; return the current level."""
     open_page_depth()
     names = {"idea": gettext("Idea"), "numbers": gettext("Numbers"), "everything": gettext("Everything")}
     localised(
@@ -30,10 +30,10 @@ def dial() -> Depth:
 
 
 def open_page_depth() -> Depth:
-    """Return the depth on show: of the dial, and before it is drawn of the link, or what the browser remembered."""
+    """Return the current level: of the switch or, before it is drawn, of the link or the stored choice."""
     return open_depth(st.session_state, link(), remembered(DEPTH))
 
 
 def page_depth_address() -> dict[str, str | None]:
-    """Return the address parameter of the depth on show."""
+    """Return the address parameter of the current level."""
     return depth_address(st.session_state, remembered(DEPTH))

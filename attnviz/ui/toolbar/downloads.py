@@ -1,4 +1,4 @@
-"""Files to take away: every picture on show as PNG, SVG and its numbers, and the whole translation in other forms."""
+"""Offer downloads: every figure as PNG, SVG and CSV, and the whole translation in other formats."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from attnviz.ui.toolbar.machine_file import machine_file
 from attnviz.wording.faces import face_names
 
 WIDTH = 656
-"""Pixels of the box: two columns, so that it is no higher than a small window."""
+"""Width of the box in pixels: two columns, so that it fits the height of a small window."""
 
 
 AFTER, BEFORE = "links.pharaoh", "links-by-attention.pharaoh"
-"""Ends of the names of files of word links."""
+"""Endings of the names of files with word links."""
 
 
 Told = Callable[[ThemeName], Story]
-"""Returns what a page tells, in the language in use and for a theme."""
+"""Returns the page for a lecture, in the current language and for a theme."""
 
 
 def picture_box(
@@ -57,9 +57,11 @@ def picture_box(
     file: str = "",
     key: Callable[[str], str] = str,
 ) -> None:
-    """Draw a box in which `draw` offers the pictures of a page once it is opened, and where it tells a story the page
-    for a lecture, by the name `file`, which is made when it is asked for, from what is `told` outside a run of the
-    page. Keys of the box are as `key` has them."""
+    """Draw a box with downloads; when it is opened, `draw` offers the figures of a page.
+
+    Where `told` is given, the box also offers the page for a lecture as `file`, made on request outside a run of the
+    page. `key` makes the keys of the box.
+    """
     box = st.popover(gettext("Download"), type="tertiary", key=key("downloads"), on_change="rerun", width="content")
     if not box.open:
         return
@@ -80,40 +82,39 @@ def picture_box(
 def offer_pictures(
     view: View, pictures: Callable[[Selection], Iterable[PictureFile]], name: str, key: str = "export"
 ) -> None:
-    """Offer the `pictures` of what is on show in `view`; `name` tells what they are made of from what they were made of
-    before."""
+    """Offer the `pictures` of the current selection in `view`; `name` identifies the data that they are made of."""
     followed_picture_files(view, payload(view, key, name, lambda chosen: picture_files_record(pictures(chosen))), key)
 
 
 def _story(told: Told, code: str) -> bytes:
-    """Return the page for a lecture in the language `code`: made in a thread of the server's."""
+    """Return the page for a lecture in the language `code`; runs in a thread of the server."""
     set_language(code)
     return story_html(told).encode("utf-8")
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as it is saved."""
+    """A figure as it is saved."""
 
     title: str
-    """What it is called in the list."""
+    """Name in the list."""
     heading: str
-    """What it is called in its file, where no page is around it."""
+    """Title in its file, where no page is around it."""
     name: str
-    """What tells its file from the others."""
+    """Part of the file's name that distinguishes it from the others."""
     figure: go.Figure
     numbers: pd.DataFrame
     note: str = ""
-    """What is said beside it on the page."""
+    """Text beside it on the page."""
 
 
 def story_pictures(drawn: Iterable[Picture]) -> tuple[StoryPicture, ...]:
-    """Return pictures as a page for a lecture has them."""
+    """Return figures in the form of a page for a lecture."""
     return tuple(StoryPicture(one.title, (one.note,), (one.figure,), one.numbers) for one in drawn)
 
 
 def downloads(view: View) -> None:
-    """Offer the files, with the pictures as they are drawn now."""
+    """Offer the files, with the figures as currently drawn."""
     kept = st.session_state.to_dict()
 
     def made(selection: Selection) -> dict[str, Any]:
@@ -131,10 +132,10 @@ def downloads(view: View) -> None:
 
 
 def _whole_buttons(view: View, kept: Mapping[Any, Any], name: str) -> None:
-    """Offer the files of the whole translation, two in a row where there is room."""
+    """Offer the files of the whole translation, in two columns."""
     trace = view.trace
     weights = weights_of(trace) if knows_after(trace) or not trace.attends else None
-    # On paper no step is framed, and there are no margins.
+    # Printed figures have no framed step and no margins.
     chosen = _look(view, kept)
     plain, code = replace(chosen, margins=False, gold=GoldLinks()), language()
     files = list(_whole(trace.attends, after=weights is not None).items())
@@ -142,7 +143,7 @@ def _whole_buttons(view: View, kept: Mapping[Any, Any], name: str) -> None:
         for column, (end, (label, kind)) in zip(st.columns(2, gap="medium"), files[first : first + 2], strict=False):
             ending, given = end.split(".")[1], None if end == BEFORE else weights
             with column:
-                if ending == "html":  # it opens at the step on show
+                if ending == "html":  # it opens at the current step
 
                     def lecture(selection: Selection, given: Weights | None = given) -> bytes:
                         return _made(view, "html", replace(chosen, step=selection.step), given, code)
@@ -162,9 +163,10 @@ def _whole_buttons(view: View, kept: Mapping[Any, Any], name: str) -> None:
 
 
 def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
-    """Return the files of the whole translation: the end of the name, the button and the type. Those of an alignment
-    are left out where no step `looks`; links are drawn both by attention and `after` the word, where the weights are at
-    hand."""
+    """Return the files of the whole translation: ending of the name, label of the button and media type.
+
+    Files of an alignment need attention, `looks`; links by posterior attention also need the weights, `after`.
+    """
     files = {
         "lecture.html": (gettext("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (gettext("Heatmap for LaTeX, TikZ"), "application/x-tex"),
@@ -178,14 +180,13 @@ def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
 
 
 def _made(view: View, ending: str, look: Look, weights: Weights | None, code: str) -> bytes:
-    """Return a file in the language `code`: it is made once it is asked for, in a thread of the server's."""
+    """Return a file in the language `code`; made on request, in a thread of the server."""
     set_language(code)
     return contents(view.trace, ending, look, weights, view.branches)
 
 
 def pictures(view: View, session: Session) -> Iterator[Picture]:
-    """Yield the pictures on show: the heatmap, and those of the step that can be drawn, also inside the chosen energy
-    and logit."""
+    """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
     look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
     looks = trace.attends
     if look.face != "before":
@@ -200,7 +201,7 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
 
 
 def _face(trace: Trace, look: Look) -> Picture:
-    """Return another face of the heatmap than that before the word, from the posterior that all visitors share."""
+    """Return the heatmap with posterior attention or the difference, from the cached posterior."""
     shared: dict[str, Any] = {
         "by": look.by,
         "face": look.face,
@@ -224,16 +225,16 @@ def file_name(trace: Trace, ending: str) -> str:
 
 
 def _look(view: View, session: Mapping[Any, Any]) -> Look:
-    """Return the heatmap as chosen in the view, on white, no step framed."""
+    """Return the display options of the heatmap in the view, on white, with no step framed."""
     chosen = asdict(shown_choices({**session}, view))
     return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _gold(view, session)})
 
 
 def _gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
-    """Return the links that people drew as they are on show: none where those of the record were taken off."""
+    """Return the current gold links; empty where those in the trace were removed."""
     return gold_of(session, view) or GoldLinks()
 
 
 def picture_file(trace: Trace, one: Picture) -> PictureFile:
-    """Return a picture of `trace` as it is saved."""
+    """Return a figure of `trace` as a file."""
     return PictureFile(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)

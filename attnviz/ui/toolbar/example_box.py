@@ -1,4 +1,4 @@
-"""The box of examples: sentences to begin with, by what they show."""
+"""Draw the box of example sentences, by what they show."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from attnviz.ui.requests import request_button
 from attnviz.ui.toolbar.examples import EXAMPLES, kind_name
 
 WIDTH = 620
-"""Pixels of the box; a narrower window shrinks it."""
+"""Width of the box in pixels; a narrower window shrinks it."""
 _COUNT = "examples_taken"
 
 
 def example_box() -> None:
-    """Draw the box. A sentence that is taken from it is translated, and closes it."""
-    count = st.session_state.get(_COUNT, 0)  # another box after each: closed
+    """Draw the box; choosing a sentence translates it and closes the box."""
+    count = st.session_state.get(_COUNT, 0)  # a new key after each choice closes the popover
     with (
         st.container(key="examples", width="content"),
         st.popover(gettext("Examples"), type="tertiary", key=f"examples_{count}", width="content"),

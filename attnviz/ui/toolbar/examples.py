@@ -1,4 +1,4 @@
-"""Sentences to begin with, by what they show. tests/ui/test_examples.py holds the model to it."""
+"""Example sentences, by what they show; tests/ui/test_examples.py checks the model's translations of them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from attnviz.languages import gettext
 from attnviz.trace import Trace
 
 OPENING = "The green house at the end of the street is very old."
-"""What the page opens on: whole words, and an adjective and its noun that change places."""
+"""Default sentence: whole words, and an adjective and its noun that change places."""
 
 FORMER_OPENING = FIGURE_3[0]
-"""What the page once opened on. It was left out of its links, which still open it: those that name a step, say, but no
-sentence."""
+"""Former default sentence, still used by links of that time.
+
+Such links name, for example, a step but no sentence, since the default was left out of them.
+"""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "Changes of order": (OPENING, "The little black cat sleeps on the big red chair.", "He is an honest man."),
@@ -36,7 +38,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 """Sentences by what they show."""
 
 _OF_A_TRANSLATION = frozenset({"step", "source", "word", "rival", "stage", "target", "branches"})
-"""Parameters of an address that mean nothing without the sentence they were written for."""
+"""Address parameters that are meaningless without the sentence they were written for."""
 
 
 def opening(linked: Mapping[str, str]) -> str:
@@ -45,8 +47,10 @@ def opening(linked: Mapping[str, str]) -> str:
 
 
 def remark(trace: Trace) -> str:
-    """Return what is to be known of the translation of an example: a mistake that no number gives away, or what to
-    change by hand; nothing of any other."""
+    """Return a remark on the translation of an example, empty for any other.
+
+    It explains a mistake that no number reveals, or suggests a change by hand.
+    """
     return {
         ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): gettext(
             "The mistake here: “banque” is where money is kept, a river has a “rive”. No number gives it away; at "
@@ -61,7 +65,7 @@ def remark(trace: Trace) -> str:
 
 
 def kind_name(kind: str) -> str:
-    """Return what a kind of sentence is called on the page."""
+    """Return the display name of a kind of sentence."""
     return {
         "Changes of order": gettext("Changes of order"),
         "One word, several": gettext("One word, several"),

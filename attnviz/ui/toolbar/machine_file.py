@@ -1,4 +1,4 @@
-"""The machine as a file: what is on the page, copied by the browser, below a title and in the colours of paper."""
+"""Save the architecture diagram as a file: the browser copies it from the page, adds a title and uses light colours."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from attnviz.wording.file_headings import step_heading
 from attnviz.wording.machine import machine_alt
 
 _NARROWEST, _HEADING, _SENTENCE = 760, 17, 13
-"""Pixels of the title's width, and of its letters."""
+"""Smallest width of the diagram and font sizes of the title, in pixels."""
 
 
 def machine_file(view: View, step: int, file: str) -> PictureFile:
-    """Return the machine of `view`, of a recurrent translator, at 0-based `step`, as a picture of the name `file`."""
+    """Return the diagram of `view`, of a recurrent translator, at 0-based `step`, as a figure named `file`."""
     trace, ink = view.trace, palette("light")
     heading = step_heading(trace, step, gettext("The machine"))
     made = gettext("attnviz, {made_by}", made_by=told(trace).made_by(trace))

@@ -1,5 +1,4 @@
-"""A saved trace, or attention of another program, opened on the page: shown instead of a translation until the visitor
-leaves it."""
+"""Open a saved trace or imported attention; it replaces the translation until the visitor closes it."""
 
 from __future__ import annotations
 
@@ -17,57 +16,57 @@ from attnviz.ui.file_box import file_box
 from attnviz.ui.page_state.view import Session
 
 LARGEST_FILE = 64
-"""Megabytes. The longest sentence that is translated makes a file of some 30."""
+"""In megabytes; the longest sentence that can be translated makes a file of about 30."""
 
 MOST_PIECES = 4000
-"""On a side; the pictures of more would stop the browser."""
+"""Largest number of pieces on a side; figures of more would freeze the browser."""
 
 _OPENED = "reopened"
 _CHOICE = "reopened_attention"
 _REQUEST = "reopened_beside"
-"""What the page was asked for when the file was opened: another wish closes it."""
+"""The request when the file was opened; a different request closes the file."""
 _COUNT = "reopened_count"
 BOX = "downloads"
-"""Key of the box that holds the place for a file."""
+"""Key of the box with the file uploader."""
 
 
 @dataclass(frozen=True)
 class Reopened:
-    """A file that was given, with its trace, or with a sentence that says why it has none."""
+    """An uploaded file with its trace, or with an error message."""
 
     name: str
     branches: Branches | None
-    """The translation of the file, and what was tried on it by hand."""
+    """The translation in the file and its what-ifs."""
     problem: str = ""
 
     @property
     def trace(self) -> Any:
-        """The translation of the file, or its attention."""
+        """The translation in the file, or its imported attention."""
         return self.branches.first if self.branches else None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What of a file of another program's attention is asked for."""
+    """The visitor's choices for a file of imported attention."""
 
     name: str
     file: AttentionRecords
     number: int = 1
-    """Which of its sentences, from 1."""
+    """Number of the sentence, from 1."""
     source: str = ""
-    """Tokens with blanks between them, in the place of the file's own; empty for those."""
+    """Tokens, separated by blanks, that replace the file's own; empty to use those."""
     target: str = ""
     normalise: bool = False
     unescape: bool = False
     """Whether the escapes of Moses' tokenizer are undone."""
     problem: str = ""
-    """Why it could not be opened."""
+    """Error message, empty where the file was opened."""
     opening: int = 0
-    """Tells one opening of a file from another: what was typed for one is not for the next."""
+    """Counts the openings of files: text typed for one does not apply to the next."""
 
 
 def opener() -> None:
-    """Draw the place that takes a file."""
+    """Draw the file uploader."""
     file_box(
         gettext(
             "Open a trace that was saved here as JSON, with every number and without a model; or another program’s "
@@ -85,7 +84,7 @@ def _take(name: str, content: bytes) -> None:
 
 
 def open_file(session: Session, name: str, content: bytes) -> None:
-    """Open the trace in `content`; where it is none, keep what is open and a sentence that says so."""
+    """Open the trace in `content`; on an error keep the open file, and store the message."""
     session[_COUNT] = session.get(_COUNT, 0) + 1
     before = session.get(_OPENED, Reopened("", None))
     session.pop(_REQUEST, None)
@@ -101,7 +100,7 @@ def open_file(session: Session, name: str, content: bytes) -> None:
 
 
 def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
-    """Return the attention of another program in the bytes of a file; None where they are a saved trace.
+    """Return the imported attention in the bytes of a file; None where they are a saved trace.
 
     Raise AttnvizError where they are neither.
     """
@@ -112,8 +111,7 @@ def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
 
 
 def choose_attention(session: Session, choice: Choice) -> None:
-    """Open what is asked for of a file; where that cannot be, keep what is open, and the question with what is
-    wrong."""
+    """Open the chosen sentence of a file; on an error keep the open file, and the form with the message."""
     try:
         found = choice.file.attention(
             choice.number - 1, choice.source, choice.target, normalise=choice.normalise, unescape=choice.unescape
@@ -127,14 +125,16 @@ def choose_attention(session: Session, choice: Choice) -> None:
 
 
 def chosen_attention(session: Session) -> Choice | None:
-    """Return what is asked for of a file that is open, or is to be; None where no such file is."""
+    """Return the choices for the file of imported attention that is open or about to be; None where there is none."""
     choice: Choice | None = session.get(_CHOICE)
     return choice
 
 
 def read_branches(content: bytes) -> Branches:
-    """Return the trace in the bytes of a file with its branches; raise AttnvizError where there is none, or one that is
-    too long to be drawn."""
+    """Return the trace in the bytes of a file with its what-ifs.
+
+    Raise AttnvizError for an invalid trace, or one that is too long to be drawn.
+    """
     try:
         branches = Branches.from_json(content.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -149,7 +149,7 @@ def read_branches(content: bytes) -> Branches:
 
 
 def reopened(session: Session, request: object) -> Reopened | None:
-    """Return the file that is open, or None where none is or `request` is no longer what it was at the opening."""
+    """Return the open file, or None where none is open or `request` has changed since the opening."""
     if session.setdefault(_REQUEST, request) != request:
         close(session)
     opened: Reopened | None = session.get(_OPENED)
@@ -157,7 +157,7 @@ def reopened(session: Session, request: object) -> Reopened | None:
 
 
 def close(session: Session) -> None:
-    """Go back to translating."""
+    """Close the file and return to translating."""
     session.pop(_OPENED, None)
     session.pop(_CHOICE, None)
     session.pop(_REQUEST, None)

@@ -1,4 +1,4 @@
-"""What leads out of the page and back: the link, the files, and a saved trace that is opened again."""
+"""Draw the box *Share and save*: the link, downloads, and the file uploader."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from attnviz.ui.turns import in_turn
 @st.fragment
 @in_turn
 def share_and_save(view: View | None) -> None:
-    """Offer the link and the files of `view`, where there is one, as they are when the box is opened; take a file."""
+    """Draw the box; its contents, the link and the files of `view` and the uploader, are drawn while it is open."""
     use_chosen_language()
     box = st.popover(gettext("Share and save"), type="tertiary", key=reopening.BOX, on_change="rerun", width="content")
     if not box.open:
         return
-    # As wide as two columns of pictures; a narrower window shrinks it.
+    # As wide as two columns of figures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         if view:
             with st.container(horizontal=True, vertical_alignment="center", key="share"):

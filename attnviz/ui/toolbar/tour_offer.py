@@ -1,6 +1,6 @@
-"""What leads to the tour: a button, and for somebody who is here for the first time an offer, made once.
+"""Draw the button that starts the tour and, for new visitors, a one-time offer.
 
-The browser answers both by itself: see `components/tour/tour.js`.
+The browser handles both by itself: see `components/tour/tour.js`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from attnviz.ui.page_state.depth import DEPTH
 from attnviz.ui.toolbar.dial import page_depth_address
 
 TOUR = "tour"
-"""What the browser remembers the answer under."""
+"""Name under which the browser stores the answer."""
 ANSWERS = ("taken", "declined")
 
 
 def tour_button() -> None:
-    """Draw the button that begins the tour."""
+    """Draw the button that starts the tour."""
     st.button(gettext("Tour"), type="tertiary", key="tour_button")
 
 
 def tour_offer() -> None:
-    """Offer the tour to somebody who came without a link that says how much to show, has never turned the dial, and
-    neither took the tour before nor declined it; the browser remembers either."""
+    """Offer the tour to new visitors.
+
+    They have no level of detail from a link or an earlier choice, and have neither taken nor declined the tour; the
+    browser stores both.
+    """
     newcomer = page_depth_address()[DEPTH] is None
     if not newcomer or remembered(TOUR) in ANSWERS:
         return

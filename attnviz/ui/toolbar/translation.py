@@ -1,5 +1,4 @@
-"""The translation on show: the one asked for, one from a file, or the last that could be made; and what is to be known
-of it."""
+"""Return the translation to show: the requested one, one from a file, or the last successful one, with messages."""
 
 from __future__ import annotations
 
@@ -46,18 +45,17 @@ class OnShow:
 
     view: View | None
     asked: bool
-    """Whether it is what was asked for."""
+    """Whether it is the requested translation."""
 
 
 def translation_on_show(request: Request | None, *, back: bool, steps: bool = False) -> OnShow:
-    """Return what the pages show where `request` is asked for, None where there is no model; say what is to be known of
-    it, in a container of its own, with what leads `back` from a file to translating.
+    """Return the translation that the pages show for `request`, None where there is no model; draw messages about it.
 
-    The page of the `steps` shows attention alone, too, of a file, and says what an example's steps are to be looked at
-    for; others say that the file is open elsewhere.
+    With `back`, a button closes an open file. The page with `steps` also shows imported attention and remarks on
+    examples; the other pages say that the file is shown there.
     """
     opened = reopening.reopened(st.session_state, request)
-    with st.container(key="messages"):  # always there, so that nothing below is moved and drawn anew
+    with st.container(key="messages"):  # always present, so that nothing below it moves or is mounted again
         if steps:
             attention_form()
         elif opened and opened.trace and not opened.trace.translated:
@@ -84,8 +82,7 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
 
 
 def _view(first: Trace, request: Request | None, opened: reopening.Reopened | None) -> View:
-    """Return what is on show of the translation `first`, which was asked for or `opened`, and of what was tried on it;
-    say what of that cannot be done."""
+    """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
     how: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.branches if opened else None
     view = branch_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
@@ -93,12 +90,15 @@ def _view(first: Trace, request: Request | None, opened: reopening.Reopened | No
         view = branch_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
     if problems := tried_in(st.session_state, MAIN).problems:
         _problem("\n".join(problems), key="branch_problem")
-        st.toast("\n".join(problems))  # the visitor may be far below
+        st.toast("\n".join(problems))  # the visitor may have scrolled down
     return view
 
 
 def open_shown(view: View, asked: address.Parameters | None) -> None:
-    """Open `view` with what its link says, and keep for the address what was `asked` for, or else what was before."""
+    """Initialise `view` from its link, and set the address parameters to those of `asked`.
+
+    Where `asked` is None, the previous parameters stay.
+    """
     session, linked = st.session_state, link()
     open_page_depth()
     read_link(
@@ -123,7 +123,7 @@ def open_shown(view: View, asked: address.Parameters | None) -> None:
 
 
 def forget_link() -> None:
-    """Forget all that the address says, but for the texts in the boxes: it is read as at the first of a visit."""
+    """Clear all choices that the address has but the texts in the boxes, so that it is read as in a new session."""
     address.forget_view(st.session_state, MAIN)
     forget_depth(st.session_state)
     reopening.close(st.session_state)
@@ -136,13 +136,13 @@ def fill_boxes() -> None:
 
 
 def status(view: View) -> None:
-    """Say what ran, where, and for how long."""
+    """Draw the model, device, search and duration."""
     with st.container(key="status", width="stretch"):
         st.text(what_ran(view))
 
 
 def what_ran(view: View) -> str:
-    """Return what ran, where, and for how long."""
+    """Return the model, device, search and duration."""
     trace = view.trace
     taught = attention_taught(trace.config)
     where = gettext(
@@ -154,12 +154,12 @@ def what_ran(view: View) -> str:
 
 
 def nothing_known(trace: Trace) -> bool:
-    """Return whether the tokenizer knew nothing of the source sentence but its blanks and its end."""
+    """Return whether the tokenizer knows nothing of the source sentence except blanks and the end."""
     return not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}
 
 
 def _translation(request: Request) -> Trace | None:
-    """Return the trace asked for; on bad input say so and return None."""
+    """Return the requested trace; on bad input show the error and return None."""
     try:
         with st.spinner(gettext("Translating…")):
             trace = translate(request.folder, request.device, request.text, request.beam, request.target)
@@ -179,8 +179,7 @@ def _translation(request: Request) -> Trace | None:
 
 
 def _instead(request: Request | None) -> Trace | None:
-    """Return the translation shown before, or the opening example's where the page opens on bad input; None where
-    there is no model, and say so."""
+    """Return the last translation, or that of the default sentence; None, with a message, where there is no model."""
     if request is None:
         _problem(
             gettext(
@@ -202,7 +201,7 @@ def _instead(request: Request | None) -> Trace | None:
 
 
 def _from_file(name: str, trace: Any, back: bool) -> None:
-    """Say that what is shown was read from a file, of which model it is, and what leads `back` to translating."""
+    """Draw a message that the trace was read from a file, with its model, and the button `back` to translating."""
     with st.container(key="notice"):
         if not trace.translated:
             _given(name, trace, back)
@@ -223,7 +222,7 @@ def _from_file(name: str, trace: Any, back: bool) -> None:
 
 
 def _given(name: str, trace: Attention, back: bool) -> None:
-    """Say that what is shown is another program's attention, and how it was read, with what leads `back`."""
+    """Draw a message about imported attention and how it was read, with the button `back` to translating."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)))
         if back:
@@ -239,12 +238,12 @@ def _back_button() -> None:
 
 
 def _method(trace: Trace) -> str:
-    """Return how the translation came about."""
+    """Return the name of the search."""
     return search_name(trace, gettext("given translation"))
 
 
 def _notice(trace: Trace, given: str) -> None:
-    """Say that the translation was given, and what of it and of the sentence the tokenizer did not know."""
+    """Draw a message that the translation was given, and the characters that the tokenizer does not know."""
     forced, tokenizer = trace.search.method == "forced", tokenizer_of(trace)
     if not forced and not trace.unknown_characters:
         return
@@ -266,7 +265,7 @@ def _notice(trace: Trace, given: str) -> None:
 
 
 def _remark(trace: Trace) -> None:
-    """Say what is to be known of an example."""
+    """Draw the remark on an example."""
     said = remark(trace)
     if said:
         with st.container(key="remark"):
@@ -274,7 +273,7 @@ def _remark(trace: Trace) -> None:
 
 
 def _unknown(trace: Trace) -> None:
-    """Say what the tokenizer did not know."""
+    """Draw the characters that the tokenizer does not know."""
     if trace.unknown_characters:
         listed = "  ".join(trace.unknown_characters[:20])
         st.text(
@@ -283,6 +282,6 @@ def _unknown(trace: Trace) -> None:
 
 
 def _problem(message: str, key: str = "problem") -> None:
-    """Show a sentence that may quote the visitor, as it is: st.text reads no markup."""
+    """Draw a sentence that may quote the visitor; st.text interprets no markup."""
     with st.container(key=key):
         st.text(message)
