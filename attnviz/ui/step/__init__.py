@@ -1,1 +1,1 @@
-"""The step room: the panels that show one translation, one decoder step at a time."""
+"""The step view: the panels that show one translation, one decoder step at a time."""

@@ -1,4 +1,4 @@
-"""The step room of attention that another program computed: what it has of a translation's, and what it lacks."""
+"""The step view of imported attention, computed by another program: what it has, and what is missing."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from attnviz.ui.style import theme_name
 from attnviz.wording.given import inside_is_missing
 
 PICTURES = ("look", "energy", "softmax")
-"""Those of a step, where they can be drawn."""
+"""Figures of a step, each drawn where possible."""
 
 
 def attention_room(view: View) -> None:
-    """Draw what there is of `view`, an `Attention`, and say what is not there."""
-    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+    """Draw the panels of `view`, an `Attention`, and say which are missing."""
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         transport(view, Pair((gettext("Source"), gettext("Target")), ("und", "und")))
         left, right = heatmap_beside(view, theme_name())
         if view.shows("numbers"):
@@ -40,7 +40,7 @@ def attention_room(view: View) -> None:
 
 
 def _step(view: View) -> None:
-    """Draw the step on show: in short, where it looked, and the energies that were given along."""
+    """Draw the current step: its summary, attention, and imported energies."""
     trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
     if all_at_once(view):
         steps = tuple(range(view.steps))
@@ -51,7 +51,7 @@ def _step(view: View) -> None:
     key_names(view, stepping_only=not view.shows("numbers"))
     for name in PICTURES[: None if view.shows("numbers") else 1]:
         if not STEP_FIGURES[name].lacking(subject):
-            if name != "look":  # the stage above it has its name
+            if name != "look":  # the stage above has the same title
                 st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
             chart(view, place_of(view, name, theme), name)
     with st.container(key=view.key("inside_is_missing")):

@@ -1,4 +1,4 @@
-"""Looks that a step borrows: the weights of another step, of the posterior, of word links, or of another model."""
+"""Compute weights that a step borrows: of another step, the posterior, word links, or another model."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from attnviz.ui.resources import devices, models, posterior_of, translate
 
 
 def lenders(trace: Trace) -> list[str]:
-    """Return the names of the other models here that have attention, whose looks a step of `trace` can borrow."""
+    """Return the names of the other models with attention, whose weights a step of `trace` can borrow."""
     return [name for name, folder in models().items() if name != trace.model and _attends(str(folder))]
 
 
 def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the weights (Tx,), from 0, sum 1, that 0-based `step` of `trace` borrows.
+    """Return the weights (Tx,), at least 0, with sum 1, that 0-based `step` of `trace` borrows.
 
-    `source` says `from` whom and, but for the posterior, whose, `of`: a "step" (from 0), "links" as text, in which
-    source and target words are counted from 0, or a "model" by its name, which is led through the same translation.
-    Raise AttnvizError where there is no such look.
+    `source` has the lender's kind, `from`, and, except for the posterior, which one, `of`: a "step" (from 0), "links"
+    as text, with source and target words counted from 0, or a "model" by its name, force-decoded with the same
+    translation. Raise AttnvizError where there are no such weights.
     """
     kind, of = source.get("from"), source.get("of")
     if kind == "step":
@@ -52,13 +52,13 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
 
 
 def _led_through(trace: Trace, model: str) -> Trace:
-    """Return what another model makes of the sentence and the translation of `trace`."""
-    device = trace.device if trace.device in devices() else "auto"  # a file may be from another machine
+    """Return the trace of another model, force-decoded with the sentence and translation of `trace`."""
+    device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
     return translate(str(models()[model]), device, trace.source_text, 1, trace.translation)
 
 
 def _attends(folder: str) -> bool:
     try:
         return bool(read_config(folder).get("attention") != "none")
-    except AttnvizError:  # damaged: it says so where it is asked to translate
+    except AttnvizError:  # damaged: the error is shown when the model is used
         return False

@@ -1,4 +1,4 @@
-"""What comes of the branches of a view: the trace of each, made by the model, or read from a file."""
+"""Make the traces of a view's what-ifs, by the model or from a file."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def branch_on_show(
     beam: int | None = None,
     saved: Branches | None = None,
 ) -> View:
-    """Return the view of what is on show of `first` and its branches.
+    """Return the view of the current what-if of `first`, or of `first` itself.
 
-    The model that made `first` makes them, on this `device`, and searches with this `beam`, that of `first` unless
-    given; those that were `saved` with it need no model. What cannot be made is left out, and `tried_in` says why.
+    The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`; those
+    that were `saved` need no model. What-ifs that fail are left out, and `tried_in` has the errors.
     """
     going_on = open_branches(session, view_id, first, linked, saved.branches if saved else None)
     branches = _made(session, view_id, first, _maker(first, device, beam), saved, going_on=going_on)
@@ -42,8 +42,10 @@ def branch_on_show(
 def _made(
     session: Session, view_id: str, first: Trace, make: Make, saved: Branches | None, *, going_on: bool
 ) -> Branches:
-    """Return the branches that can be made of `first`, and leave out the others; where this is `going_on`, one that
-    cannot was tried just now."""
+    """Return the what-ifs of `first` that can be made, and leave out the others.
+
+    With `going_on`, a failed one is the visitor's latest change, and its error is reported as such.
+    """
     known = _known(saved) if saved else {}
     traces: dict[int, Trace] = {0: first}
     problems = []
@@ -62,7 +64,7 @@ def _made(
 
 
 def _known(saved: Branches) -> dict[tuple[str, Branch], Trace]:
-    """Return the traces of a file, by what each was tried on, and what was tried."""
+    """Return the traces of a file, by the fingerprint of the parent and the what-if."""
     found = {}
     for number, branch in enumerate(saved.branches, 1):
         parent = cast("Trace", saved.parent(number))
@@ -71,7 +73,7 @@ def _known(saved: Branches) -> dict[tuple[str, Branch], Trace]:
 
 
 def _maker(first: Trace, device: str, beam: int | None) -> Make:
-    """Return what translates the sentence of `first` with something changed by hand."""
+    """Return a function that translates the sentence of `first` with interventions."""
 
     def make(how: Resolved) -> Trace:
         if weights_of(first) is None:

@@ -1,4 +1,4 @@
-"""The context vector made visible: the units in which this step's is itself, added up word by word."""
+"""Draw the units that distinguish the context vector of the current step, as sums over source words."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from attnviz.ui.records import Asked
 from attnviz.wording.context_units import context_sentence, units_rule
 
 NAME = "units"
-"""Of the picture and of its record."""
+"""Name of the figure and of its payload."""
 
 
 def context_units_panel(view: View, at: str) -> None:
-    """Draw what each source word adds to the context of the step on show, from what lies at the address `at`; `view` is
-    of a model with attention."""
+    """Draw what each source word adds to the context of the current step, from the payload at the address `at`.
+
+    The model of `view` must have attention.
+    """
     chart(view, at, NAME)
     st.caption(units_rule(view.trace))
 
 
 def context_units_record(asked: Asked) -> dict[str, Any]:
-    """Return the picture of each step that is asked for, and what is said of it."""
+    """Return the payload with the figure and the caption of each requested step."""
     trace, theme = asked.trace, asked.theme
     drawn = {}
     for step in asked.steps:

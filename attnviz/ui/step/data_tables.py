@@ -1,4 +1,4 @@
-"""Tables that follow the step on show, fetched by the browser while their box is open."""
+"""Draw tables that follow the current step, which the browser fetches while their box is open."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ Named = tuple[str, pd.DataFrame]
 
 
 def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selection], Iterable[Named]]) -> None:
-    """Draw a box with this `title` which has the tables that `make` returns of what is on show; they are made while it
-    is open. `name` tells what they are made of from what they were made of before."""
+    """Draw a box with `title` and the tables that `make` returns for the current selection, computed while it is open.
+
+    `name` identifies the data that they are made of.
+    """
     box = st.expander(title, key=view.key(key), on_change="rerun")
     if not box.open:
         return

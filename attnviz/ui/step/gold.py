@@ -1,4 +1,4 @@
-"""Links that people drew, in the step room: where they are given, and what those of the model have to do with them."""
+"""Draw gold links in the step view: the box to enter them, and how the model's links differ."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from attnviz.ui.resources import posterior_of, weights_digest_of
 from attnviz.wording.gold import false_sentence, gold_summary, missed_sentence, no_links_here, what_links_count
 
 AT_ONCE = 6
-"""Links on show before one asks for the rest."""
+"""Number of links before "more"."""
 
 
 def gold_box(view: View) -> None:
-    """Draw the box in which links are given."""
+    """Draw the box in which links are entered."""
     session, key = st.session_state, view.key(TEXT)
     with st.popover(gettext("Links that people drew"), type="tertiary", key=view.key("gold_box")):
         st.html(f'<p class="reading">{escape(what_links_count())}</p>')
@@ -59,10 +59,9 @@ def _give(view: View) -> None:
 
 
 def gold_panel(view: View, face: Face) -> None:
-    """Say how far the links of the `face` on show are those that people drew, and name those that are not: each leads
-    to its cell."""
+    """Draw the errors of the model's links by `face`, compared with the gold links; each is a link to its cell."""
     session = st.session_state
-    with st.container(key=view.key("gold_panel")):  # always there, so that nothing below is drawn anew
+    with st.container(key=view.key("gold_panel")):  # always present, so that nothing below it is mounted again
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem")).text(problem)
         elif waits(session, view):
@@ -85,15 +84,17 @@ def _record(
     face: Face,
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
-    """Return what the browser writes; the arguments that are not used are part of the key of the cache."""
+    """Return the payload of the errors; the unused arguments complete the cache key."""
     after = None if face == "before" else posterior_of(_trace)
     return gold_record(_trace.words(), _gold, face, None if after is None else _trace.words().merged(after))
 
 
 def gold_record(words: Words, gold: GoldLinks, face: Face, after: Any = None) -> dict[str, Any]:
-    """Return what the browser writes: how far the links of `words` are those of `gold`, and each link that is missed or
-    false, with its cell. `after`, (target words, source words), are the shares after the word; where both faces are on
-    show, the links named are those after it."""
+    """Return the payload: the error rate of the links of `words`, and each missed or false link with its cell.
+
+    The links are compared with `gold`. `after`, (target words, source words), are the shares of posterior attention;
+    where both faces are shown, the listed links are those of the posterior.
+    """
     judged: dict[Face, LinkErrors] = {}
     if face != "after":
         judged["before"] = link_errors(words, gold)

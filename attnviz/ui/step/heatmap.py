@@ -1,4 +1,4 @@
-"""The alignment heatmap of the step room, with the choices of how it is drawn."""
+"""Draw the alignment heatmap of the step view, with its display options."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ from attnviz.wording.stages import capital
 from attnviz.wording.transformer_stages import heads_name
 
 MIDDLING, LONG = 32, 46
-"""Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
-more columns has it all, the step below."""
+"""Column counts that decide about the layout beside the panel of the current step.
+
+Up to MIDDLING columns, heatmap and panel have equal widths; up to LONG the heatmap is wider; beyond that it has the
+whole width, and the panel is below it.
+"""
 
 
 def heatmap_panel(view: View, theme: ThemeName) -> None:
-    """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame.
+    """Draw the heatmap and its options; it is the same at every step, and the browser moves the frame.
 
-    A model without attention has the picture of its one vector instead.
+    For a model without attention, the figure of its one vector is drawn instead.
     """
     looks, chosen = view.trace.attends, shown_choices(st.session_state, view)
     title = gettext("Alignment") if looks else gettext("One vector for every step")
@@ -59,7 +62,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 
 
 def _heads(view: View) -> None:
-    """Draw the choice of a transformer's heads; all of the page is by them."""
+    """Draw the choice of a transformer's heads, which applies to the whole page."""
     choices = head_choices(view.trace)
     if not choices:
         return
@@ -79,8 +82,10 @@ def _heads(view: View) -> None:
 
 
 def shown_choices(session: Session, view: View) -> HeatmapChoices:
-    """Return the choices of `view` as they are drawn: before the word, where what it was about after it is not to be
-    had, for there are no weights, or no attention."""
+    """Return the choices of `view` as they can be drawn: the prior α, where there is no posterior.
+
+    There is none without attention or without the model's weights.
+    """
     chosen = heatmap_choices(session, view)
     if chosen.face == "before" or knows_after(view.trace):
         return chosen
@@ -98,8 +103,10 @@ def _drawn(
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> str:
-    """Return the heatmap as JSON; `identity`, the `digest` of the weights, the `links` that people drew as text and the
-    language `code` are part of the key of the cache."""
+    """Return the heatmap as JSON.
+
+    `identity`, the `digest` of the weights, the gold `links` as text and the language `code` complete the cache key.
+    """
     look = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
     if chosen.face == "before":
         return str(figures.translation_figure(_trace, **look).to_json())
@@ -107,7 +114,7 @@ def _drawn(
 
 
 def _switches(view: View, face: Face) -> None:
-    """Draw the choices, which the session has already: `heatmap_choices` sees to that; `face` is on show."""
+    """Draw the options, whose values `heatmap_choices` has put into the session state; `face` is the current one."""
     if knows_after(view.trace):
         localised(
             st.segmented_control,
@@ -165,7 +172,7 @@ def _switches(view: View, face: Face) -> None:
 
 
 def _in_short(view: View, chosen: HeatmapChoices) -> str:
-    """Return what rows and columns are, or of a model without attention what it has instead, and what to do first."""
+    """Return what rows and columns are, or the one vector of a model without attention, and what to do first."""
     if not view.trace.translated:
         return f"{_given_rows(chosen.by)} {gettext('Press Play, or click a target word.')}"
     start = gettext("Press Play, or click a French word.")
@@ -181,8 +188,7 @@ def _in_short(view: View, chosen: HeatmapChoices) -> str:
 
 
 def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
-    """Say what else is to be known: what is before or after the word, how rows by words came about and what they add up
-    to, with `</s>` or without, and what else can be clicked."""
+    """Return the details of the heatmap: α or α′, rows of several steps, sums of rows, and what is clickable."""
     cells = grid(trace, chosen.by, chosen.end)
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
     told = list(filter(None, (about_face(chosen.face) if knows_after(trace) else "", _whose(trace))))
@@ -210,7 +216,7 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
 
 
 def _whose(trace: Record) -> str:
-    """Say whose looks are shown, where a step has many."""
+    """Return which heads are shown, where a step has several."""
     heads = told_of(trace).whose(trace)
     if not heads:
         return ""
@@ -221,7 +227,7 @@ def _whose(trace: Record) -> str:
 
 
 def _sum_of_a_row(chosen: HeatmapChoices) -> str:
-    """Say what a row adds up to."""
+    """Return the sum of a row."""
     if chosen.face == "difference":
         hidden = gettext("Every row adds up to 0 together with the hidden &lt;/s&gt;.")
         return gettext("Every row adds up to 0.") if chosen.end else hidden
@@ -230,7 +236,7 @@ def _sum_of_a_row(chosen: HeatmapChoices) -> str:
 
 
 def _rows_and_columns(by: By, face: Face) -> str:
-    """Say what rows and columns are, and before the word what the brightness of a cell is."""
+    """Return what rows and columns are and, for α, what the brightness of a cell means."""
     if face != "before" and by == "words":
         return gettext(
             'Each <span class="decoder">row</span> is a French word as it was written, each '
@@ -253,7 +259,7 @@ def _rows_and_columns(by: By, face: Face) -> str:
 
 
 def _given_rows(by: By) -> str:
-    """Return what rows, columns and brightness are of attention of another program, whose languages nobody names."""
+    """Return what rows, columns and brightness are, for imported attention in unknown languages."""
     if by == "words":
         return gettext(
             'Each <span class="decoder">row</span> is a target word, each <span class="encoder">column</span> a source '
@@ -266,7 +272,7 @@ def _given_rows(by: By) -> str:
 
 
 def _one_vector(trace: Trace) -> str:
-    """Say what a model without attention has instead of an alignment."""
+    """Return what a model without attention has instead of an alignment."""
     return gettext(
         'This model has no attention. It reads the <span class="encoder">English sentence</span> in order; the last of '
         'its forward annotations, <span class="context">one vector of {units} numbers</span>, must hold all of it, and '
@@ -277,7 +283,7 @@ def _one_vector(trace: Trace) -> str:
 
 
 def heatmap_beside(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Draw the heatmap; return the places below it and beside it, or where it takes the page's width, both below."""
+    """Draw the heatmap; return the containers below and beside it, or both below it where it has the page's width."""
     columns = _columns(view)
     if columns > LONG:
         heatmap_panel(view, theme)
@@ -290,7 +296,7 @@ def heatmap_beside(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaG
 
 
 def _columns(view: View) -> int:
-    """Return how many columns the heatmap of `view` has; none without attention, where another picture is drawn."""
+    """Return the number of columns of the heatmap of `view`; 0 without attention, where another figure is drawn."""
     if not view.trace.attends:
         return 0
     chosen = heatmap_choices(st.session_state, view)

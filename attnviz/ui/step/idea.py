@@ -1,6 +1,6 @@
-"""The stages of the step on show for somebody who knows no formula: for each a sentence and a picture, no equation.
+"""Draw the stages of the current step at the level *Idea*: a sentence and a figure each, without equations.
 
-The browser fetches what they are drawn from, for all steps at once.
+The browser fetches the payloads of all steps at once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from attnviz.wording.stages import Narration
 
 
 def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
-    """Draw stage `number` of the step on show, of those that have `titles`."""
+    """Draw stage `number` of the current step; `titles` has those of all stages."""
     place = list(titles).index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
     drawn = {stage: name for name, stage in architecture_of(view.trace).idea(view.trace).items()}
@@ -49,18 +49,18 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
 
 
 def idea_narration(trace: Record, steps: tuple[int, ...]) -> Narration:
-    """Return what each of `steps` says of its stages."""
+    """Return the sentences of the stages at each of `steps`."""
     return _narration(trace, trace.fingerprint, steps, language())
 
 
 @made_once
 def _narration(_trace: Record, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
-    """Return the narration of `steps`; `identity` and the language `code` are part of the key of the cache."""
+    """Return the sentences of `steps`; `identity` and the language `code` complete the cache key."""
     return {step: told(_trace).narrate_idea(_trace, step) for step in steps}
 
 
 def idea_facts(trace: Record, steps: tuple[int, ...]) -> dict[str, Any]:
-    """Return what the browser writes of each of `steps` in short."""
+    """Return the payload of the summaries of `steps`."""
     return summary_record(trace, idea_narration(trace, steps), idea_sentence)
 
 
@@ -70,7 +70,7 @@ def _sentences(asked: Asked, number: int) -> dict[int, str]:
 
 
 def _picture(name: str, asked: Asked) -> dict[str, Any]:
-    """Return the picture `name` of each step that is asked for."""
+    """Return the payload of the figure `name` at each requested step."""
     number = architecture_of(asked.trace).idea(asked.trace).get(name)
     if number is None:
         raise UnknownRecordError(name)

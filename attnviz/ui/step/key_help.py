@@ -1,4 +1,4 @@
-"""The keys that move through the steps, named beside them."""
+"""List the keyboard shortcuts beside the steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _column(view: View, by: By) -> str:
 
 
 def key_names(view: View, *, stepping_only: bool = False) -> None:
-    """Name the keys, or of those only what steps: what else they do is on the first page."""
+    """Draw the keyboard shortcuts, or only those that work on every page."""
     by = heatmap_choices(st.session_state, view).by
     told = {
         "←</kbd><kbd>→": gettext("step"),

@@ -1,6 +1,6 @@
-"""The logit ledger on the page: why a word got its logit, or why this word and not that, source word by source word.
+"""Draw the logit attribution of a word, or its contrast with a foil, source word by source word.
 
-By default every step shows the ledger of its own word, and the browser fetches all of these at once.
+By default each step shows the attribution of its own word, and the browser fetches all of these at once.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ from attnviz.wording.ledger import ledger_heading, ledger_sentence
 
 
 def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
-    """Draw the ledger of the chosen word at the step on show and its contrast with a rival, below the choice of
-    both."""
+    """Draw the choices, the logit attribution of the chosen word at the current step, and the contrast."""
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
     lacking = STEP_FIGURES["ledger"].lacking(Subject(trace, 0, weights))
     if lacking or weights is None or tokenizer is None:
@@ -62,7 +61,7 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
 def chosen_record(
     name: str, view: View, weights: Weights, tokenizer: Tokenizer, selection: Selection, theme: ThemeName
 ) -> dict[str, Any]:
-    """Return the "ledger" of the words that a visitor chose, or their "contrast", as a chart draws it."""
+    """Return the payload "ledger" (logit attribution) of the chosen words, or "contrast"."""
     here, trace = _on_show(view, tokenizer, selection), view.trace
     key = trace.fingerprint, theme, language(), weights_digest_of(trace)
     drawn = _chosen_words(trace, weights, tokenizer, here, key)
@@ -88,33 +87,35 @@ def _legend(trace: Trace | Seq2SeqTrace) -> str:
 
 @dataclass(frozen=True)
 class Compared:
-    """What is taken apart at a step: piece `word`, less piece `rival` where there is one."""
+    """The logit that is attributed at a step: that of piece `word`, minus that of the foil `rival` if there is one."""
 
     step: int
     word: int
     rival: int | None
     source: int
-    """The source piece on show, which has a row of its own in any case."""
+    """Current source piece, which always has a row of its own."""
     typed_word: str | None = None
-    """What was typed in place of the piece, where the model writes it in several."""
+    """Text that was typed for the piece, where the model encodes it as several pieces."""
     typed_rival: str | None = None
 
 
 def _own(trace: Trace, step: int) -> Compared:
-    """Return what is compared at `step` where nobody chose."""
+    """Return the default comparison at `step`."""
     return Compared(step, *pair(trace, step, None, None), weight_order(trace, step)[0])
 
 
 def _on_show(view: View, tokenizer: Tokenizer, selection: Selection) -> Compared:
-    """Return what is compared at the step on show."""
+    """Return the current comparison."""
     trace = view.trace
     word, rival = chosen_pair(trace, selection, len(tokenizer))
     return Compared(selection.step, word, rival, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
 def ledger_record(name: str, asked: Asked) -> dict[str, Any]:
-    """Return the "ledger" of the words that the steps wrote, or their "contrast" with the likeliest others; raise
-    UnknownRecordError where the model is not here, or its logits do not split."""
+    """Return the payload "ledger" of the words that the steps wrote, or "contrast" with the likeliest others.
+
+    Raise UnknownRecordError where the model is not installed, or its logits cannot be attributed.
+    """
     tokenizer = tokenizer_of(asked.trace)
     lacking = STEP_FIGURES["ledger"].lacking(Subject(asked.trace, 0, asked.weights))
     if lacking or asked.weights is None or tokenizer is None:
@@ -130,9 +131,9 @@ def _own_words(
     _weights: Weights,
     _tokenizer: Tokenizer,
     steps: tuple[int, ...],
-    key: tuple[str, ThemeName, str, str | None],  # of the cache: trace, theme, language and weights
+    key: tuple[str, ThemeName, str, str | None],  # cache key: trace, theme, language and weights
 ) -> tuple[str, dict[int, dict[str, AtStep]]]:
-    """Return the template of all ledgers, as JSON, and those of the words that the `steps` wrote."""
+    """Return the template of all attributions, as JSON, and those of the words that the `steps` wrote."""
     own, theme = [_own(_trace, step) for step in steps], key[1]
     return to_json(ledger_template(_trace, theme)), _told(_trace, _weights, _tokenizer, own, theme)
 
@@ -143,16 +144,16 @@ def _chosen_words(
     _weights: Weights,
     _tokenizer: Tokenizer,
     here: Compared,
-    key: tuple[str, ThemeName, str, str | None],  # of the cache, as above
+    key: tuple[str, ThemeName, str, str | None],  # cache key, as above
 ) -> dict[str, AtStep]:
-    """Return the "ledger", and the "contrast", of words that a visitor chose."""
+    """Return the "ledger" and the "contrast" of the words that a visitor chose."""
     return _told(_trace, _weights, _tokenizer, [here], key[1])[here.step]
 
 
 def _told(
     trace: Trace, weights: Weights, tokenizer: Tokenizer, several: Sequence[Compared], theme: ThemeName
 ) -> dict[int, dict[str, AtStep]]:
-    """Return, by step, the "ledger" of each of `several` and, where it has a rival, the "contrast"."""
+    """Return, by step, the "ledger" of each of `several` and, where it has a foil, the "contrast"."""
     cells = [(one.step, piece) for one in several for piece in (one.word, one.rival) if piece is not None]
     known = dict(zip(cells, ledgers(trace, weights, cells), strict=True))
     told: dict[int, dict[str, AtStep]] = {}
@@ -172,14 +173,14 @@ def _told(
 
 
 def called(piece: str, typed: str | None) -> str:
-    """Return what a heading calls a `piece`: by its name, or as the word that was `typed`, of which it is the first."""
+    """Return the name of a `piece` in a heading: its own, or the `typed` word whose first piece it is."""
     if typed is None:
         return quote(piece)
     return gettext("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
 
 
 def _tables(view: View, weights: Weights, tokenizer: Tokenizer) -> None:
-    """Offer every entry of both as tables, made only while the box is open."""
+    """Offer every entry of both as tables, computed only while the box is open."""
 
     def made(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
         one = _on_show(view, tokenizer, selection)

@@ -1,4 +1,4 @@
-"""Which word the logit ledger takes apart, and which it is compared with: chosen from the likeliest, or typed."""
+"""Choose the word whose logit is attributed, and its foil: from the likeliest pieces, or typed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ LIKELIEST = 10
 
 
 def chosen_pair(trace: Trace, selection: Selection, pieces: int) -> tuple[int, int | None]:
-    """Return the pieces compared at the step on show, of a vocabulary of `pieces`: the chosen ones, or else those of
-    `pair`."""
+    """Return the chosen pieces at the current step, in a vocabulary of `pieces`, with the defaults of `pair`."""
     word, rival = (None if i is None or i >= pieces else i for i in (selection.word, selection.rival))
     return pair(trace, selection.step, word, rival)
 
 
 def pair(trace: Trace, step: int, word: int | None, rival: int | None) -> tuple[int, int | None]:
-    """Return the pieces to compare at `step`: the given ones, or for None the step's own and the likeliest other; the
-    second is None where there is no other, for none is compared with itself."""
+    """Return the pieces to compare at `step`; None stands for the step's own and for the likeliest other one.
+
+    The second is None where there is no other piece, since a piece is not compared with itself.
+    """
     word = int(trace.target_ids[step]) if word is None else word
     if rival is None:
         rival = next((int(index) for index in trace.top_ids[step] if index != word), None)
@@ -36,7 +37,7 @@ def pair(trace: Trace, step: int, word: int | None, rival: int | None) -> tuple[
 
 
 def typed_words(selection: Selection, tokenizer: Tokenizer) -> tuple[str | None, str | None]:
-    """Return what was typed for the word and for its rival, where the model writes it in several pieces."""
+    """Return the texts typed for the word and its foil, each only where the model encodes it as several pieces."""
     chosen = ((selection.typed_word, selection.word), (selection.typed_rival, selection.rival))
     word, rival = (
         typed if _is_typed(typed, index, tokenizer) and all(piece_of(typed, tokenizer)) else None
@@ -46,12 +47,12 @@ def typed_words(selection: Selection, tokenizer: Tokenizer) -> tuple[str | None,
 
 
 def word_choices(view: View, tokenizer: Tokenizer) -> None:
-    """Draw both choices as one question: why this word, and not which other?"""
+    """Draw both choices as one question: why this word, and not that one."""
     _boxes(view, tokenizer, gettext("Why"), gettext("and not"), both=True)
 
 
 def word_choice(view: View, tokenizer: Tokenizer, label: str) -> None:
-    """Draw the choice of the word alone, under a `label`."""
+    """Draw the choice of the word alone, with a `label`."""
     _boxes(view, tokenizer, label, "", both=False)
 
 
@@ -69,8 +70,10 @@ def _boxes(view: View, tokenizer: Tokenizer, why: str, other: str, *, both: bool
 
 
 def words_record(trace: Trace, tokenizer: Tokenizer, chosen: Selection, words: Mapping[str, str]) -> dict[str, Any]:
-    """Return what stands in the boxes at what is `chosen`, what is offered, and what there is to say of what was
-    typed; `words` are what the first choice of each is called."""
+    """Return the payload of the boxes: current values, options, and messages about typed text.
+
+    `chosen` is the current selection; `words` has the labels of the default options.
+    """
     found = {"word": (chosen.word, chosen.typed_word), "rival": (chosen.rival, chosen.typed_rival)}
     shown: dict[str, str] = {}
     told: list[str] = []
@@ -91,21 +94,21 @@ def words_record(trace: Trace, tokenizer: Tokenizer, chosen: Selection, words: M
 
 
 def named_piece(text: str, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the piece that a typed text names, None where it names none, and what there is to say of it."""
+    """Return the piece of a typed text, None where there is none, and a message about it."""
     piece, told = piece_of(text, tokenizer)
     return {"piece": piece, "told": told}
 
 
 def _is_typed(typed: str, index: int | None, tokenizer: Tokenizer) -> bool:
-    """Return whether `typed`, which may come from a link, is what the piece `index` was chosen by."""
+    """Return whether the piece `index` was chosen by the text `typed`, which may come from a link."""
     return bool(typed) and piece_of(typed, tokenizer)[0] == index
 
 
 def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
-    """Return the id of the piece that a visitor typed, or None, and what there is to say about it, if anything.
+    """Return the id of the piece that a visitor typed, or None, and a message about it, which may be empty.
 
-    A piece may be named as the pictures do, `·cycle` for one that continues a word; other text is cut into pieces, of
-    which the first is taken.
+    A piece may be named as in the figures, `·cycle` for one that continues a word; other text is tokenized, and its
+    first piece is taken.
     """
     typed = text.strip()
     index = _names(tokenizer).get(typed)
@@ -132,5 +135,5 @@ def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
 
 @st.cache_data(max_entries=2, show_spinner=False, hash_funcs={Tokenizer: lambda tokenizer: tokenizer.model})
 def _names(tokenizer: Tokenizer) -> dict[str, int]:
-    """Return the ids of all pieces by the names that the pictures give them."""
+    """Return the ids of all pieces by their names in the figures."""
     return {piece_name(tokenizer.piece(index)): index for index in range(len(tokenizer))}

@@ -1,4 +1,4 @@
-"""What of a link could not be shown, said above what is shown instead."""
+"""Draw messages about invalid values of a link, above what is shown instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.ui.page_state.view import View
 
 
 def link_told(view: View) -> None:
-    """Say it in the container in use, which is there for it alone, and always, so that nothing below is drawn anew."""
+    """Draw the messages into the current container, which always exists, so that nothing below it is mounted again."""
     session = st.session_state
     if problems := link_problems(session, page_parameters(session) | own_parameters(session, view)):
         link_sentences(view, problems)

@@ -1,4 +1,4 @@
-"""After the word: prior × likelihood → posterior of the step on show, folded until it is asked for."""
+"""Draw the posterior attention of the current step, prior × likelihood → posterior, in a section closed by default."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ from attnviz.wording.after_word import (
 from attnviz.wording.proof import misfit_text
 
 PICTURE, EQUATION = "posterior", "equation-after"
-"""Names of the records."""
+"""Names of the payloads."""
 
 
 def open_looking_back(view: View) -> None:
-    """Take over whether the part was opened or folded since it was drawn; before anything is drawn that depends on
-    it."""
+    """Read whether the section was opened or closed since it was drawn, before anything that depends on it is drawn."""
     session, key = st.session_state, key_in_language(view.key(LOOKING_BACK))
     if key in session and session[key] != session.get(_known(key), session[key]):
         look_back(session, view, bool(session[key]))
@@ -44,12 +43,12 @@ def open_looking_back(view: View) -> None:
 
 
 def _known(key: str) -> str:
-    """Return where it is kept whether the box of that key was open when it was drawn."""
+    """Return the key under which the last drawn state of that box is stored."""
     return f"{key}_drawn"
 
 
 def looking_back(view: View, theme: ThemeName) -> None:
-    """Draw the part; what is in it is drawn, and fetched, only where it is open."""
+    """Draw the section; its contents are drawn and fetched only while it is open."""
     session, key = st.session_state, key_in_language(view.key(LOOKING_BACK))
     box = st.expander(after_title(), key=key, on_change="rerun")
     session[_known(key)] = bool(box.open)
@@ -71,8 +70,10 @@ def looking_back(view: View, theme: ThemeName) -> None:
 
 
 def posterior_record(asked: Asked) -> dict[str, Any]:
-    """Return the three columns of each step that is asked for; raise UnknownRecordError where the model is not here or
-    did not make the translation."""
+    """Return the payload of prior, likelihood and posterior at each requested step.
+
+    Raise UnknownRecordError where the model is not installed or did not make the translation.
+    """
     found = after_word_of(asked.trace)
     if found is None:
         raise UnknownRecordError(PICTURE)
@@ -90,7 +91,7 @@ def posterior_record(asked: Asked) -> dict[str, Any]:
 
 
 def after_equation_record(asked: Asked) -> dict[str, Any]:
-    """Return what the equation of the posterior is set from; raise as `posterior_record`."""
+    """Return the payload of the posterior's equation; raise as `posterior_record`."""
     found = after_word_of(asked.trace)
     if found is None:
         raise UnknownRecordError(EQUATION)

@@ -1,4 +1,4 @@
-"""The machine of the step room: the whole translator on one picture, at the step on show."""
+"""Draw the architecture diagram of the step view, at the current step."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from attnviz.wording.machine import has_machine, no_machine
 
 
 def machine(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
-    """Draw how the numbers of the step on show run from the English pieces to the French one; the stages that it leads
-    to are called by `titles`."""
+    """Draw the computation of the current step from source to target pieces; its stages are links named by `titles`."""
     st.html(f'<h2 class="section">{gettext("The machine at this step")}</h2>')
     if not has_machine(view.trace):
         st.text(no_machine(view.trace))
@@ -28,7 +27,7 @@ def machine(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
 
 
 def drawing_record(asked: Asked) -> dict[str, Any]:
-    """Return what the machine is drawn from; raise UnknownRecordError of a translator that is not drawn."""
+    """Return the payload of the diagram; raise UnknownRecordError for an architecture without one."""
     if not has_machine(asked.trace):
         raise UnknownRecordError("machine")
     return machine_record(asked.trace, asked.steps, narration(asked.trace, asked.steps))

@@ -1,4 +1,4 @@
-"""The energy microscope in the step room: the cell on show, taken apart into alignment units."""
+"""Draw the energy decomposition of the current cell in the step view, by alignment units."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attnviz.wording.scorers import texts_of
 
 
 def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
-    """Draw the energy e_ij of the cell on show as the sum of its units.
+    """Draw the energy e_ij of the current cell as the sum over its units.
 
     `weights` are needed only for a trace that lacks v_a.
     """
@@ -33,7 +33,7 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
     if lacking:
         st.text(lacking)
         return
-    if trace.features_at(0).size:  # the browser knows one key for each piece, and here each step has its own
+    if trace.features_at(0).size:  # the component has one key for each piece, and here each step has its own
         st.text(
             gettext(
                 "Here the keys are others at every step: they see where the model looked before. The table has the "
@@ -48,12 +48,12 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
 
 
 def cell_record(asked: Asked) -> dict[str, Any]:
-    """Return what the energy of any cell is drawn from."""
+    """Return the payload that serves the energy of every cell."""
     return microscope_record(asked.trace, score_vector(asked.trace, asked.weights), asked.theme)
 
 
 def _table(view: View, weights: Weights | None) -> None:
-    """Offer all units of the cell on show as a table, made only while its box is open."""
+    """Offer all units of the current cell as a table, computed only while its box is open."""
 
     def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
         source = source_of(selection, view.trace)

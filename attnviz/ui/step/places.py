@@ -1,4 +1,4 @@
-"""Where the browser finds the records of a view, and for how many steps at a time."""
+"""Return the addresses of a view's payloads, and how many steps they contain."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.records import address
 
 MOST_AT_ONCE = 100
-"""Steps whose pictures the browser is given together; of a longer translation each is given when it is shown."""
+"""Largest number of steps that the browser fetches at once; in longer translations it fetches each when it is shown."""
 
 
 def all_at_once(view: View) -> bool:
-    """Return whether the browser fetches the pictures of all steps together."""
+    """Return whether the browser fetches the payloads of all steps at once."""
     return view.steps <= MOST_AT_ONCE
 
 
 def place_of(view: View, name: str, theme: ThemeName) -> str:
-    """Return where the browser finds the record `name` of `view`."""
+    """Return the address of the payload `name` of `view`."""
     return address(view.trace, name, theme, every=all_at_once(view))

@@ -1,6 +1,6 @@
-"""The badge beside a step: whether all its numbers came out the same when computed again, and which did not.
+"""Draw the verification badge of a step: whether recomputation confirms all its numbers, and which it does not.
 
-The browser asks for the proof of the step on show; nothing is proved that nobody looks at.
+The browser requests the current step only; other steps are not verified.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ from attnviz.wording.proof import (
 )
 
 _PROVERS: Kept[Verifier] = Kept(12 << 20, size=lambda prover: 2 * bytes_of(prover.trace))
-"""Those of all visitors, each with its translation and what of the proof serves every step: less than as much."""
+"""LRU cache of verifiers of all visitors, each with its trace and, at most as large, what serves all of its steps."""
 
 
 def proof_badge(view: View, weights: Weights | None, theme: ThemeName, *, after: bool) -> None:
-    """Draw the badge of the step on show: green, or red with the name of a number that is wrong; opened, what was
-    proved. `after` says that α′ is on show, which is proved only then: it asks all steps."""
+    """Draw the badge of the current step: green, or red with the name of a wrong quantity; it opens on the checks.
+
+    `after` means that α′ is shown; it is verified only then, since that takes all steps.
+    """
     if weights is None:
         st.text(not_proved_text(view.trace))
         return
@@ -46,8 +48,7 @@ def proof_badge(view: View, weights: Weights | None, theme: ThemeName, *, after:
 
 
 def proof_record(asked: Asked) -> dict[str, Any]:
-    """Return what the badge of a step says, and what was proved; raise UnknownRecordError where the model is not
-    here."""
+    """Return the payload of a step's badge and checks; raise UnknownRecordError where the model is not installed."""
     trace, (step, *others) = asked.trace, asked.steps
     if asked.weights is None or others:
         raise UnknownRecordError("proof")
@@ -59,12 +60,12 @@ def proof_record(asked: Asked) -> dict[str, Any]:
 
 
 def misfit_record(trace: Record, step: int) -> dict[str, Any]:
-    """Return what the badge says where the model at hand cannot have made `trace`."""
+    """Return the payload of the badge where the installed model cannot have made `trace`."""
     return {"holds": False, "told": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
 
 
 def badge_record(trace: Record, found: Proof, step: int) -> dict[str, Any]:
-    """Return what the badge of 0-based `step` says of what was `found`."""
+    """Return the payload of the badge of 0-based `step`, from the checks `found`."""
     return {
         "holds": found.holds,
         "told": badge_text(found, step),
@@ -76,8 +77,10 @@ def badge_record(trace: Record, found: Proof, step: int) -> dict[str, Any]:
 
 
 def proof_rows(proof: Proof, names: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
-    """Return what was proved, of each quantity its name, one of `names` where they are given, how many numbers it has,
-    the largest difference, and whether it holds."""
+    """Return the rows of the checks: name of the quantity, how many numbers, largest difference, and ✓ or ✗.
+
+    `names` replaces the usual names of the quantities.
+    """
     names = names or quantity_names()
     return [
         (
@@ -91,9 +94,9 @@ def proof_rows(proof: Proof, names: Mapping[str, str] | None = None) -> list[tup
 
 
 def prover_for(asked: Asked) -> Verifier:
-    """Return the prover of a translation, one for all its steps and visitors.
+    """Return the verifier of a translation, cached for all its steps and visitors.
 
-    Its fingerprint is of every number, so that one that was altered is proved for itself.
+    The key has the fingerprint of every number, so that an altered trace is verified by itself.
     """
     trace, weights = asked.trace, asked.weights
     assert weights is not None

@@ -1,4 +1,4 @@
-"""The records of the step room: what the browser may fetch of a translation, and how it is made."""
+"""The payloads of the step view by name, and the functions that make them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _values(asked: Asked) -> dict[str, Any]:
 
 
 def _checked(name: str, maker: Maker) -> Maker:
-    """Return `maker`, but for UnknownRecordError where the architecture has no payload of this name."""
+    """Return `maker` so that it raises UnknownRecordError where the architecture has no payload of this name."""
 
     def make(asked: Asked) -> Mapping[str, Any]:
         if name not in architecture_of(asked.trace).payloads:
@@ -69,4 +69,4 @@ _MAKERS: Mapping[str, Maker] = {
     **idea.MAKERS,
 }
 MAKERS: Mapping[str, Maker] = {name: _checked(name, maker) for name, maker in _MAKERS.items()}
-"""By the names in their addresses: which of them an architecture has, its declaration says."""
+"""By the names in their addresses; the declaration of each architecture lists those that it has."""

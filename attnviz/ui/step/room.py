@@ -1,6 +1,6 @@
-"""The part of the page that shows one translation: sentences, transport, heatmap, and the numbers of a step.
+"""Draw one translation: sentences, step controls, heatmap, and the numbers of a step.
 
-A step is taken in the browser, which has or fetches what it draws; the server is not told of it.
+The browser changes the step itself, from payloads that it has or fetches; the server does not know the current step.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from attnviz.ui.style import theme_name
 
 @st.fragment
 def step_room(view: View, depth: Depth = "everything") -> None:
-    """Draw what of `view` depends on the step, down to `depth`."""
+    """Draw the parts of `view` that depend on the step, at the level of detail `depth`."""
     use_chosen_language()
     view = replace(_on_show(view), depth=depth)
     open_looking_back(view)
@@ -49,7 +49,7 @@ def step_room(view: View, depth: Depth = "everything") -> None:
     if not view.trace.translated:
         attention_room(view)
         return
-    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         transport(view, tour=True)
         left, right = heatmap_beside(view, theme_name())
         if view.shows("numbers"):
@@ -66,7 +66,7 @@ def step_room(view: View, depth: Depth = "everything") -> None:
 
 
 def _on_show(view: View) -> View:
-    """Return `view` with its translation, and what was changed for it, as those whose records are made."""
+    """Return `view` with its translation and what-ifs registered for payloads (`records.on_show`)."""
     tried = view.branches
     if tried is not None:
         tried = replace(tried, first=on_show(tried.first), traces=tuple(map(on_show, tried.traces)))
@@ -74,7 +74,7 @@ def _on_show(view: View) -> View:
 
 
 def _step_panel(view: View) -> None:
-    """Draw what stands beside the heatmap: the step in short, its proof, and help."""
+    """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
     trace, theme, idea = view.trace, theme_name(), _tells_idea(view)
     steps = tuple(range(view.steps))
     if not all_at_once(view):
@@ -91,19 +91,18 @@ def _step_panel(view: View) -> None:
 
 
 def _titles(view: View) -> dict[int, str]:
-    """Return what the stages are called."""
+    """Return the titles of the stages."""
     words = told(view.trace)
     return words.idea_titles(view.trace) if _tells_idea(view) else words.stage_titles(view.trace)
 
 
 def _tells_idea(view: View) -> bool:
-    """Return whether the step is told in everyday words."""
+    """Return whether the step is explained at the level *Idea*."""
     return not view.shows("numbers")
 
 
 def _stages(view: View) -> None:
-    """Draw the five stages; of everything, also what lies inside an energy and a logit, and what the word says of the
-    look."""
+    """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
     theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
     draw = idea_stage if _tells_idea(view) else stage
     for number in titles:
@@ -118,6 +117,6 @@ def _stages(view: View) -> None:
     if view.shows("everything"):
         with st.container(key=view.key("looking_back")):
             looking_back(view, theme)
-    if view.parent is not None:  # last, so that nothing else is moved; the style sheet puts it below the weights
+    if view.parent is not None:  # last, so that nothing else moves; the style sheet places it below the weights
         with st.container(key=view.key("what_changed")):
             what_changed(view, theme)

@@ -1,6 +1,6 @@
-"""The five stages of the step on show: for each a sentence, a picture and its equation, with this step's numbers.
+"""Draw the five stages of the current step: a sentence, a figure and an equation each, with the step's numbers.
 
-The browser fetches what they are drawn from, for all steps at once.
+The browser fetches the payloads of all steps at once.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from attnviz.wording.stages import Narration
 
 
 def narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
-    """Return what each of `steps` says of its stages."""
+    """Return the sentences of the stages at each of `steps`."""
     return _narration(trace, trace.fingerprint, steps, language())
 
 
 @made_once
 def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
-    """Return the narration of `steps`; `identity` and the language `code` are part of the key of the cache."""
+    """Return the sentences of `steps`; `identity` and the language `code` complete the cache key."""
     return {step: told(_trace).narrate(_trace, step) for step in steps}
 
 
 def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
-    """Draw stage `number` of the step on show, of those that have `titles`: its equation only from the numbers on."""
+    """Draw stage `number` of the current step, with its equation from *Numbers* on; `titles` are by stage."""
     place = list(titles).index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
     _PANELS[architecture_of(view.trace).stages[number]](view, theme)
@@ -64,7 +64,7 @@ def _softmax(view: View, theme: ThemeName) -> None:
 
 
 def _context(view: View, theme: ThemeName) -> None:
-    if not view.trace.attends:  # nothing grows
+    if not view.trace.attends:  # one vector, which is no sum
         _chart(view, "context", theme)
         st.caption(gettext("Without attention there are no weights to change by hand; another word can be tried."))
         return
@@ -92,8 +92,8 @@ def _imported_word(view: View, theme: ThemeName) -> None:
 
 
 def _candidates(view: View, at: str, theme: ThemeName) -> None:
-    """Draw the likeliest pieces, which lie at `at`, and the choice of another."""
-    below = view.trace.imported  # nothing stands above their chart
+    """Draw the likeliest pieces from the payload at the address `at`, and the choice of another."""
+    below = view.trace.imported  # the caption is below the chart, since nothing else is above it
     if below:
         chart(view, at, "candidates")
     if view.trace.search.method == "forced":
@@ -147,12 +147,14 @@ STAGES_OF = {
     "look": 2,
     "candidates": None,
 }
-"""The stage whose sentence stands above each picture."""
+"""Stage whose sentence is shown with each figure."""
 
 
 def picture_record(name: str, asked: Asked, *, stage: int | None = None) -> dict[str, Any]:
-    """Return the picture `name`, one of `STAGES_OF`, of each step that is asked for, below the sentence of its stage,
-    or of the `stage` that is given."""
+    """Return the payload of the figure `name`, a key of `STAGES_OF`, at each requested step.
+
+    It has the sentences of its stage, or of `stage` where given. Raise UnknownRecordError where it cannot be drawn.
+    """
     trace, steps, theme = asked.trace, asked.steps, asked.theme
     picture, number = STEP_FIGURES[name].picture, stage or STAGES_OF[name]
     subjects = [Subject(trace, step) for step in steps]
@@ -170,13 +172,13 @@ def picture_record(name: str, asked: Asked, *, stage: int | None = None) -> dict
 
 
 def sentences_of(trace: Trace, number: int, steps: tuple[int, ...]) -> dict[int, str]:
-    """Return what each of `steps` says of its stage `number`."""
+    """Return the sentence of stage `number` at each of `steps`."""
     narrated = narration(trace, steps)
     return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
 
 
 def equation_record(stage: int, asked: Asked) -> dict[str, Any]:
-    """Return what the equation of `stage` is set from."""
+    """Return the payload of the equation of `stage`."""
     return _equations(asked.trace, asked.trace.fingerprint, asked.steps, asked.theme, language())[stage]
 
 

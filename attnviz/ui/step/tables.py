@@ -1,4 +1,4 @@
-"""Every chart as a table."""
+"""Show every chart as a table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TABLES = "tables"
 
 
 def chart_tables(view: View) -> None:
-    """Offer every chart as a table, made only while the box is open."""
+    """Offer every chart as a table, computed only while the box is open."""
     session = st.session_state
     chosen = shown_choices(session, view)
     kept = session.to_dict()
@@ -43,7 +43,7 @@ def chart_tables(view: View) -> None:
 
 
 def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tuple[str, pd.DataFrame]]:
-    """Return the heatmap as it is `chosen`, and the pictures of the step on show, as tables with their names."""
+    """Return the heatmap with the options `chosen`, and the figures of the current step, as named tables."""
     trace, step = view.trace, subject.step
     after = after_word_of(trace)
     if chosen.face == "before":
@@ -62,8 +62,10 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tup
 
 
 def _of_step(trace: Any, step: int, subject: Subject, after: AfterWord | None) -> list[tuple[str, pd.DataFrame]]:
-    """Return the tables of a step, each with its name: for a recurrent translator those of its stages, for any other
-    those of all its pictures."""
+    """Return the named tables of a step.
+
+    For a recurrent translator these are the tables of its stages, otherwise those of all its figures.
+    """
     if trace.imported or not trace.recurrent:
         return [
             (step_heading(trace, step, figure.title(subject)), figure.table(subject))

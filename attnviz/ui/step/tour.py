@@ -1,4 +1,4 @@
-"""The tour of the translation on show: what its stops say and have in them; the browser fetches it when it begins."""
+"""Make the tour of the current translation; the browser fetches its stops when it begins."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from attnviz.wording.tour import AFTER, PULL, QUIZ, Stop, stop_titles, tour_stop
 from attnviz.wording.toured import LONGEST, Toured
 
 PULLED, COMPARED = 5, 4
-"""Pieces whose energies can be pulled, and words whose shares before and after the word stand side by side."""
+"""Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""
 
 
 def tour(view: View, theme: ThemeName) -> None:
-    """Place the tour on the page: it is seen once it is under way. Only a page's own view has one."""
+    """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
         tour_card(view, address(view.trace, "tour", theme, every=True))
 
 
 def tour_stops_record(asked: Asked) -> dict[str, Any]:
-    """Return what the browser tells at each stop."""
+    """Return the payload of all stops."""
     told = toured(asked.trace)
     stops = [_stop_record(told, stop) for stop in tour_stops(told)]
     return {
@@ -46,13 +46,13 @@ def tour_stops_record(asked: Asked) -> dict[str, Any]:
 
 
 def toured(trace: Record) -> Toured:
-    """Return what the tour tells of."""
-    after = posterior_of(trace)  # type: ignore[arg-type]  # asked of a transformer too, of which there is none
+    """Return the translation and its posterior attention for the tour."""
+    after = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
     return Toured(trace, None if after is None else trace.words().merged(after))
 
 
 def tour_words() -> dict[str, str]:
-    """Return what stands on the card at every stop."""
+    """Return the texts on the card that are the same at every stop."""
     return {
         "count": gettext("Stop {n} of {count}"),
         "close": gettext("Close the tour"),
@@ -89,7 +89,7 @@ def _stop_record(told: Toured, stop: Stop) -> dict[str, Any]:
 
 
 def _pull_record(told: Toured) -> dict[str, Any]:
-    """Return the energies of the step, and the pieces of which they can be pulled."""
+    """Return the energies of the step, and the pieces whose energies can be changed."""
     alpha, trace = told.opened.alignment[told.word.step], told.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED])
     return {
@@ -100,7 +100,7 @@ def _pull_record(told: Toured) -> dict[str, Any]:
 
 
 def _after_record(told: Toured) -> list[dict[str, Any]]:
-    """Return shares before and after the word, of the words that have the largest."""
+    """Return prior and posterior shares of the words for which either is largest."""
     words, word = told.record.words(), told.turned
     after: NDArray[np.floating] = words.alignment if told.after is None else told.after
     before, later = words.alignment[word], after[word]
@@ -117,7 +117,7 @@ def _after_record(told: Toured) -> list[dict[str, Any]]:
 
 
 def _quiz_record(told: Toured) -> dict[str, Any]:
-    """Return the questions of the last stop, with what is right, and what is said of it."""
+    """Return the questions of the last stop, with the correct answers and explanations."""
     record, words = told.record, told.record.words()
     asked = questions(record, told.after, told=(told.word.word, told.turned)) if record.attends else ()
     quiz = {
@@ -140,7 +140,7 @@ def _quiz_record(told: Toured) -> dict[str, Any]:
 
 
 def _french(record: Record) -> list[dict[str, Any]]:
-    """Return the words of the translation, and whether a space goes before each; its end mark is left out."""
+    """Return the words of the translation without `</s>`, each with whether a space precedes it."""
     words = record.words()
     found = []
     for word, group in zip(words.target, words.target_groups, strict=True):
@@ -151,7 +151,7 @@ def _french(record: Record) -> list[dict[str, Any]]:
 
 
 def _named(word: str) -> str:
-    """Return what a word is called in a sentence."""
+    """Return the name of a word in a sentence."""
     return mark_name(word) or quote(shorten(word, LONGEST))
 
 

@@ -1,4 +1,4 @@
-"""The pictures of the stages of a transformer's step: a head opened up, what its block adds to the stream, the word."""
+"""Draw the stages of a transformer's step: an opened head, what its block adds to the residual stream, and the word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two sentences of a view with what moves through its steps, and what the browser is told of it."""
+"""Draw the two sentences of a view with the step controls, and send the browser the view's state."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from attnviz.ui.page_state.view import View
 
 
 def transport(view: View, pair: Pair | None = None, *, tour: bool = False) -> None:
-    """Draw the sentences, what moves through the steps, and what was tried by hand; the sentences may be another `pair`
-    than English and French. With a `tour`, the translation can be gone through."""
+    """Draw the sentences, the step controls and the what-ifs.
+
+    `pair` describes sentences other than English and French. With `tour`, the tour of the translation can be started.
+    """
     player_box = st.container(key=view.key("player_box"))
     branch_cards(view)
     view_state(view, tour=tour)

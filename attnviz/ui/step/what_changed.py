@@ -1,4 +1,4 @@
-"""What a change by hand did to the step on show, against the translation that was changed."""
+"""Show the effect of a change by hand on the current step, compared with the parent translation."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from attnviz.wording.step_change import change_sentence
 
 
 def what_changed(view: View, theme: ThemeName) -> None:
-    """Draw what changed at the step on show; nothing where this translation is the first."""
+    """Draw what changed at the current step; nothing for the original translation."""
     if view.parent is not None and not STEP_FIGURES["changed"].lacking(Subject(view.trace, 0, parent=view.parent)):
         at = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
         chart(view, at, "changed")
 
 
 def changed_record(asked: Asked) -> dict[str, Any]:
-    """Return the picture of what changed at each step that is asked for; raise UnknownRecordError where it is not said
-    against what."""
+    """Return the payload of the changes at each requested step; raise UnknownRecordError where there is no parent."""
     if asked.parent is None:
         raise UnknownRecordError("changed")
     figure = STEP_FIGURES["changed"].picture

@@ -1,5 +1,4 @@
-"""What a visitor asks for by hand, as the browser tells it, taken up: a change made to what is on show, a card that is
-chosen, or a step back."""
+"""Handle the browser's requests for changes by hand: a new what-if, another one to show, or undo."""
 
 from __future__ import annotations
 
@@ -31,16 +30,16 @@ from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.borrowed import borrowed_row
 
 LONGEST_TYPED = 80
-"""Characters of a word that is typed for another."""
+"""Largest length of a word that is typed for another, in characters."""
 
 
 def is_about(view: View, asked: Any) -> bool:
-    """Return whether a request of a browser, which may be anything, is about `view` or what was tried in it."""
+    """Return whether a request of a browser, which may be anything, belongs to `view` or one of its what-ifs."""
     return isinstance(asked, Mapping) and _about(view, asked) is not None
 
 
 def _about(view: View, asked: Mapping[str, Any]) -> View | None:
-    """Return what a request is about as it was on show then: another what-if may be by now."""
+    """Return the view that was shown when the request was made; by now another what-if may be shown."""
     if asked.get("view") != view.id or not isinstance(asked.get("what_if"), Mapping):
         return None
     tried = view.branches
@@ -52,11 +51,10 @@ def _about(view: View, asked: Mapping[str, Any]) -> View | None:
 
 
 def take_up(session: Session, on_show: View, request: Mapping[str, Any]) -> None:
-    """Do what a `request` of the browser asks for, one that `is_about` what is `on_show`, or keep a sentence that says
-    why not.
+    """Handle a `request` that `is_about` the view `on_show`, or store a sentence about why it fails.
 
-    It has a `kind`, what that kind needs, and `held` where the translation is to stay as it is. Steps and pieces count
-    from 0.
+    It has a `kind`, the arguments of that kind, and `held` where the translation is to stay as it is. Steps and pieces
+    count from 0.
     """
     view, asked = _about(on_show, request), request["what_if"]
     if view is None:
@@ -80,7 +78,7 @@ def take_up(session: Session, on_show: View, request: Mapping[str, Any]) -> None
 
 
 def asked_change(view: View, asked: Mapping[str, Any]) -> Change:
-    """Return the change that was `asked` for; raise AttnvizError, or a mistake of Python's own, where it is none."""
+    """Return the requested change; raise AttnvizError or a built-in exception where it is invalid."""
     kind, step = asked["kind"], cast("int", asked.get("step"))
     match kind:
         case "weights":
@@ -107,7 +105,7 @@ def asked_change(view: View, asked: Mapping[str, Any]) -> Change:
 
 
 def _typed(view: View, step: int, text: str) -> WriteWords:
-    """Return what writes a typed word at `step`, in the place of the rest of the word there."""
+    """Return the change that writes a typed word at `step` instead of the rest of the word there."""
     tokenizer = tokenizer_of(view.trace)
     if tokenizer is None:
         raise AttnvizError(gettext("A word can be typed only where the model is that made this translation."))
@@ -123,7 +121,7 @@ def _typed(view: View, step: int, text: str) -> WriteWords:
 
 
 def _is_as_it_was(view: View, change: Change) -> bool:
-    """Return whether what is set by hand is what is on show: a bar was let go of where it stood, say."""
+    """Return whether a change has no effect: for example, a bar was released where it was."""
     if isinstance(change, SetTemperature):
         set_by_hand = [one for one in view.trace.interventions if isinstance(one, Temperature)]
         return change.temperature == 1 and all(one.step != change.step for one in set_by_hand)
