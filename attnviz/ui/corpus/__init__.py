@@ -1,1 +1,1 @@
-"""The page *Corpus*: many pairs at once, measured, sorted, and each a click from its step room."""
+"""The page *Corpus*: many sentence pairs, measured and sorted; a click opens the step view of each."""

@@ -1,7 +1,7 @@
-"""What a visitor chose of a table, kept in the session and in the address.
+"""Store what a visitor chose of a table, in the session state and in the address.
 
-Here, unlike in a step room, each choice is an entry of the browser's history: Back undoes it, and from a pair leads
-back to the table as it was.
+Unlike in a step view, each choice is an entry of the browser's history: Back undoes it, and leads from a pair back to
+the table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
     "brush",
     "part",
 )
-"""Names in the address; in the session with `corpus_` before them."""
+"""Names in the address; in the session state with the prefix `corpus_`."""
 _NAMES = [one.name for one in MEASURES]
 _OFFERED: Mapping[str, tuple[str, ...]] = {
     PRESET: PRESETS,
@@ -55,25 +55,26 @@ _LONGEST = 200
 
 
 def key(name: str) -> str:
-    """Return the key of a choice in the session."""
+    """Return the session state key of a choice."""
     return f"corpus_{name}"
 
 
 def open_choices(session: Session, linked: Mapping[str, str], anew: bool) -> None:
-    """Take over what a link says where nobody has chosen or, if `anew`, in any case; what is unknown is not chosen.
+    """Set each choice from the link if it is unset, or in any case if `anew`; unknown values become defaults.
 
-    A link that names no table leaves what was chosen before."""
+    A link that names no table leaves earlier choices as they are.
+    """
     for name, default in _DEFAULT.items():
         kept = session.get(key(name))
         if kept is None or (anew and linked.get(TABLE)):
             value = linked.get(name, default)[:_LONGEST]
             kept = value if value in _OFFERED.get(name, (value,)) else default
-        # Said anew at each run: a widget that is not drawn would forget it.
+        # Set at each run: Streamlit drops the state of a widget that is not drawn.
         session[key(name)] = kept
 
 
 def chosen(session: Mapping[Any, Any]) -> Choice:
-    """Return what is chosen."""
+    """Return the current choice."""
     return Choice(
         preset=session[key(PRESET)],
         query=session[key(QUERY)] or "",
@@ -86,18 +87,18 @@ def chosen(session: Mapping[Any, Any]) -> Choice:
 
 
 def all_of_it() -> None:
-    """Have no region marked, and the first part of the rows on show."""
+    """Clear the selected region, and go to the first part of the rows."""
     st.session_state[key(BRUSH)], st.session_state[key(PART)] = "", "1"
 
 
 def find_all() -> None:
-    """Search for nothing."""
+    """Clear the search."""
     st.session_state[key(QUERY)] = ""
     all_of_it()
 
 
 def brush_of(text: str) -> Brush | None:
-    """Return the brush of an address, as `brush_text` writes it; None where it is none."""
+    """Return the brush of an address, as `brush_text` writes it; None for an invalid one."""
     try:
         numbers = [float(number) for number in text.split("_")]
     except ValueError:
@@ -108,12 +109,12 @@ def brush_of(text: str) -> Brush | None:
 
 
 def brush_text(brush: Brush | None) -> str:
-    """Return a brush as it stands in the address, empty for none."""
+    """Return a brush as text for the address, empty for None."""
     return "" if brush is None else "_".join(f"{number:.4g}" for number in (*brush.x, *(brush.y or ())))
 
 
 def write_address(session: Session) -> None:
-    """Have in the address what is chosen and is not what the page opens with."""
+    """Write the choices that differ from their defaults into the address."""
     said = {name: str(session[key(name)] or "") for name in _DEFAULT}
     wanted = {name: value if value and value != _DEFAULT[name] else None for name, value in said.items()}
     others = dict.fromkeys((*inputs.REQUEST, DEPTH))  # a link may have them for the other pages

@@ -1,4 +1,4 @@
-"""Tables that are made or were made on this server: by a thread of their own, whoever looks on or leaves."""
+"""Measure tables on this server, in threads that go on when visitors leave."""
 
 from __future__ import annotations
 
@@ -20,57 +20,59 @@ from attnviz.ui.resources import translator_in
 from attnviz.ui.shelf import shelved
 
 MOST_LINES = 1000
-"""Of a file that a visitor gives; the command takes any number."""
+"""Largest number of lines in an uploaded file; the command has no limit."""
 MOST_MEGABYTES = 1
 MOST_UNPACKED = 16
-"""Megabytes of a packed file: a small one may hold gigabytes, which would be read while others wait."""
+"""Largest size of a decompressed file, in megabytes: a small archive may expand to gigabytes."""
 _KEPT = 20
-"""Tables that are kept, the newest: a link to another says that it is gone."""
+"""Number of newest tables that are stored; a link to an older one says that it is gone."""
 _NAMED = 100
-"""Lines that could not be used whose reasons are kept."""
+"""Number of skipped lines whose reasons are stored."""
 _WINDOW = 20
-"""Lines after which it is told how far it is."""
+"""Lines between progress reports."""
 
 
 class Cancelled(Exception):
-    """A visitor wants no more of it."""
+    """A visitor has cancelled the job."""
 
 
 class Job:
-    """A table in the making, or made."""
+    """A table that is being measured, or is finished."""
 
     def __init__(self, identity: str, name: str, table: Path) -> None:
         self.identity, self.name, self.table = identity, name, table
         self.progress: Progress | None = None
-        """None as long as others are made."""
+        """None while the job waits for others."""
         self.problem = ""
-        """Why there will be no table."""
+        """Error message, empty unless the job failed."""
         self.skipped: tuple[tuple[int, str], ...] = ()
-        """The first of the lines that could not be used, by their numbers, with the reasons."""
+        """The first skipped lines, by line number, with the reasons."""
         self.done = False
         self._unwanted = threading.Event()
         self._began = 0.0
 
     @property
     def ended(self) -> bool:
-        """Whether there is a table, or will be none."""
+        """Whether the job has finished or failed."""
         return self.done or bool(self.problem)
 
     @property
     def left(self) -> float | None:
-        """Seconds until it is done, as far as can be told."""
+        """Estimated seconds until the job is done, or None while unknown."""
         told = self.progress
         if told is None or told.done <= told.before:
             return None
         return (time.monotonic() - self._began) / (told.done - told.before) * (told.total - told.done)
 
     def cancel(self) -> None:
-        """Have it end soon, without a table."""
+        """Stop the job soon, without a table."""
         self._unwanted.set()
 
     def run(self, model: str, file: Path, gold: Path | None, code: str) -> None:
-        """Make the table, what is told of it in the language `code`; only one is made at a time, so that who translates
-        meanwhile hardly waits."""
+        """Make the table, with messages in the language `code`.
+
+        Only one job runs at a time, so that translations of visitors are hardly delayed.
+        """
         set_language(code)
         try:
             with _ONE:
@@ -106,7 +108,7 @@ class Job:
         self.progress = told
 
     def forget(self) -> None:
-        """Delete what there is of it."""
+        """Cancel the job and delete its files."""
         self.cancel()
         shutil.rmtree(self.table.parent, ignore_errors=True)
 
@@ -118,14 +120,14 @@ _JOBS: OrderedDict[str, Job] = OrderedDict()
 
 @cache
 def _folder() -> Path:
-    """Where the files of visitors are: nowhere else, and not after the server has stopped."""
+    """Return the folder of visitors' files; they are nowhere else, and are deleted when the server stops."""
     return passing_folder("attnviz-corpora-")
 
 
 def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> Job:
-    """Have the pairs of a file measured by the model of a folder; the same of the same are measured once.
+    """Start measuring the pairs of a file by the model in a folder; the same file, links and model are measured once.
 
-    Raise AttnvizError for a file of another kind, or one that is too large.
+    Raise AttnvizError for an unsupported or too large file.
     """
     if not readable(Path(name)):
         raise AttnvizError(
@@ -152,7 +154,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
         job = _JOBS[identity] = Job(identity, name, folder / "table.parquet")
         while len(_JOBS) > _KEPT:
             _JOBS.popitem(last=False)[1].forget()
-    # A name that a visitor chose is shown, and never a path: only endings that are known are taken from it.
+    # The uploaded name is displayed but never used as a path, except for known endings.
     known_endings = [ending for ending in Path(plain).suffixes[-1:] if ending in ENDINGS]
     file = folder / f"pairs{''.join(known_endings)}"
     file.write_bytes(content)
@@ -165,7 +167,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
 
 
 def job_of(identity: str | None) -> Job | None:
-    """Return what is or was made under an identity, or a table of `shelved` by its name; None where there is none."""
+    """Return the job of an identity, or a table of `shelved` by its name; None where there is none."""
     if identity and (table := shelved().get(identity)):
         job = Job(identity, table.name, table)
         job.done = True

@@ -1,4 +1,4 @@
-"""A folder that goes with the process, however that ends."""
+"""Make a temporary folder that is deleted when the process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ for _ in range(10):  # a thread may write to its last moment
 def passing_folder(prefix: str) -> Path:
     """Make a temporary folder, which is deleted once this process has ended, by itself or by any signal.
 
-    `tempfile.TemporaryDirectory` would stay behind where the server is told to stop: uvicorn ends by the signal that it
-    was sent, and no process can clear up after a SIGKILL. So another one waits until the system closes its standard
-    input, and deletes the folder then.
+    `tempfile.TemporaryDirectory` is left behind when the server is stopped: uvicorn re-raises the signal that it
+    received, and no process can clean up after a SIGKILL. So another process waits until the system closes its standard
+    input, and then deletes the folder.
     """
     folder = tempfile.mkdtemp(prefix=prefix)
     watch = [sys.executable, "-I", "-S", "-c", _WATCH, folder]
     watcher = subprocess.Popen(watch, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     assert watcher.stdout
-    watcher.stdout.readline()  # from now on it outlives a signal to all
+    watcher.stdout.readline()  # from now on it ignores signals to the process group
     watcher.stdout.close()
     atexit.register(watcher.communicate)
     return Path(folder)

@@ -1,5 +1,4 @@
-"""The picture of a table: two measures of every pair against each other, or one counted; a region of it can be
-marked."""
+"""Draw two measures of every pair of a table against each other, or the histogram of one; a region can be selected."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from attnviz.wording.corpus import measure_names
 
 
 def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
-    """Draw two measures, or one as a histogram where both are the same; a region that is marked chooses its pairs."""
+    """Draw a scatter plot of two measures, or a histogram of one; a selected region filters the pairs."""
     names = measure_names()
     offered = {name: names[name] for name in table.known_measures(whole)}
     with st.container(horizontal=True, key="corpus_axes"):
@@ -28,7 +27,7 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
         ):
             before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
             localised(st.selectbox, said, offered, key=key(axis), default=first, then=all_of_it, width=200)
-            if st.session_state[key(axis)] != before:  # this table has no value of it
+            if st.session_state[key(axis)] != before:  # this table lacks the chosen measure
                 all_of_it()
     x, y = st.session_state[key(choices.X)], st.session_state[key(choices.Y)]
     if not len(drawn):
@@ -61,7 +60,7 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
 
 
 def _brush(plot: str, alone: bool) -> None:
-    """Take over the region that was marked; nothing marked is no choice."""
+    """Store the selected region; an empty selection is ignored."""
     boxes = st.session_state[plot].selection.box
     if boxes:
         x, y = boxes[0]["x"], boxes[0]["y"]

@@ -1,4 +1,4 @@
-"""The room of a table: how it comes to be, its picture and rows, and the way from a row to its step room."""
+"""Draw the page of a table: how it is made, its plot and rows, and the link from a row to its step view."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from attnviz.wording.why_story import Passage
 
 _FILE = "corpus_file"
 _BEFORE, _REFUSED = "corpus_before", "corpus_refused"
-"""In the session: the table that was on show last, and why the file that was given since is none, with that table."""
+"""Session state keys: the table shown last, and the error of the file uploaded since, with that table."""
 _OPENED = "corpus_opened"
-"""In the session: how many pairs were opened."""
+"""Session state key: the number of pairs that were opened."""
 _PART = 200
-"""Rows that are sent to the browser at once."""
+"""Number of rows that are sent to the browser at once."""
 
 Open = Callable[[table.Pair], None]
-"""Shows a pair in the step room."""
+"""Opens a pair in the step view."""
 
 
 def corpus_room(model: str, open_pair: Open) -> None:
-    """Draw the page, which measures by the model of the folder `model`."""
+    """Draw the page, which measures by the model in the folder `model`."""
     job = _job_on_show()
-    going_on = job is not None and not job.ended  # asked once: it may end at any moment
+    going_on = job is not None and not job.ended  # read once: the job may end at any moment
     if job is not None and not going_on:
         job = _settle(job)
     with st.container(key="corpus_opening"):
@@ -68,7 +68,7 @@ def _job_on_show() -> Job | None:
 
 
 def _settle(ended: Job) -> Job | None:
-    """Remember a table that was made; where a file came to nothing, say why, and return the table before it."""
+    """Store a finished table; for a failed file, show the error and return the previous table."""
     session = st.session_state
     if ended.done:
         session[_BEFORE] = session[key(choices.TABLE)]
@@ -89,7 +89,7 @@ def _about() -> str:
 def _ways_in(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
         request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
-        box = f"corpus_box_{files_taken(_FILE)}"  # another box after each: closed
+        box = f"corpus_box_{files_taken(_FILE)}"  # a new key after each file closes the popover
         with st.container(key="corpus_own", width="content"), st.popover(gettext("A file of yours"), key=box):
             file_box(
                 gettext("English, a tab, French on each line"),
@@ -109,7 +109,7 @@ def _ways_in(model: str) -> None:
 
     offered, kept = shelved(), st.session_state[key(choices.TABLE)]
     if offered:
-        # A table that was made of a visitor's file is none of the server's, and yet what is on show.
+        # A visitor's own table is none of the server's, but may be current.
         other = "" if kept in offered else kept
         localised(
             st.selectbox,
@@ -137,12 +137,12 @@ def _begin(model: str, name: str, content: bytes, gold: bytes | None = None) -> 
 
 
 def _refuse(told: str) -> None:
-    """Have `told` why a file is none, as long as the table is on show that was when it was given."""
+    """Show the error `told` as long as the current table stays."""
     st.session_state[_REFUSED] = told, st.session_state[key(choices.TABLE)]
 
 
 def _take(identity: str) -> None:
-    """Have another table on show, and of it all."""
+    """Make another table current, unfiltered."""
     st.session_state.pop(_REFUSED, None)
     st.session_state[key(choices.TABLE)] = identity
     all_of_it()
@@ -156,7 +156,7 @@ def _problem(told: str) -> None:
 @st.fragment(run_every=1)
 @in_turn
 def _progress(job: Job) -> None:
-    """Say how far it is, until it is done."""
+    """Draw the progress, until the job has ended."""
     use_chosen_language()
     if job.ended:
         st.rerun()
@@ -172,7 +172,7 @@ def _progress(job: Job) -> None:
 
 
 def _table(job: Job, open_pair: Open) -> None:
-    """Draw plots and rows."""
+    """Draw the plots and rows of a finished table."""
     session = st.session_state
     try:
         whole = table.measures_of(job.table)
@@ -214,7 +214,7 @@ def _table(job: Job, open_pair: Open) -> None:
 
 
 def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> None:
-    """Say how many pairs are listed of how many, and what leads back to all that are drawn."""
+    """Draw how many pairs are listed of how many, and the button that shows all again."""
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
         st.text(
             ngettext(
@@ -234,7 +234,7 @@ def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> N
 
 
 def _skipped(job: Job, count: int) -> None:
-    """Say how many lines could not be used and, on demand, which and why."""
+    """Draw how many lines were skipped and, in a popover, which and why."""
     with st.popover(
         gettext("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"
     ):
@@ -268,7 +268,7 @@ def _order(whole: Any) -> None:
 
 
 def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None:
-    """Draw the rows, a part of them at a time; a click opens a pair."""
+    """Draw a part of the rows; a click opens a pair."""
     names, session = measure_names(), st.session_state
     known = table.known_measures(whole)
     part = _part(-(-len(listed) // _PART))
@@ -282,7 +282,7 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",  # another list after each pair: none is picked in it
+        key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",  # a new key after each opened pair clears the selection
         height=min(520, 38 + 35 * len(shown)),
         column_config=_columns(names),
     )

@@ -1,4 +1,4 @@
-"""What of a table is on show: which rows, in which order. Of a file, only the columns that this takes are read."""
+"""Filter and order the rows of a table; only the columns that this needs are read from its file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from attnviz.languages import gettext
 
 PRESETS = ("all", "omitted", "repeated", "unsure", "copied")
 UNLIKELY = 0.1
-"""Share of the pairs that the preset "unsure" shows: those of the lowest log probability per word."""
+"""Quantile of the log probability per word up to which the preset "unsure" shows pairs."""
 COPIED = 0.5
-"""Share of copied words from which a translation is called a copy."""
+"""Smallest share of copied words at which the preset "copied" shows a pair."""
 _SHOWN = ("number", "source", "target", *(one.name for one in MEASURES))
 _SORTED: dict[str, tuple[str, str]] = {
     "all": ("number", "ascending"),
@@ -34,7 +34,7 @@ _SORTED: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Brush:
-    """A rectangle in a plot of two measures, or a stretch of a histogram."""
+    """A rectangle in a scatter plot of two measures, or an interval in a histogram."""
 
     x: tuple[float, float]
     y: tuple[float, float] | None = None
@@ -42,12 +42,12 @@ class Brush:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a visitor chose."""
+    """A visitor's choice of rows, order and axes."""
 
     preset: str = "all"
     query: str = ""
     sort: str = ""
-    """Of a column; empty: the preset's own order."""
+    """Name of a column; empty for the preset's own order."""
     descending: bool = False
     x: str = "length_ratio"
     y: str = "log_probability_per_word"
@@ -55,8 +55,7 @@ class Choice:
 
 
 def measures_of(path: Path) -> Any:
-    """Return the table of a file with the columns that are shown, sorted and drawn (pyarrow.Table); raise AttnvizError
-    where it cannot be read."""
+    """Return the columns of a table that are used (pyarrow.Table); raise AttnvizError where it is unreadable."""
     state = path.stat()
     stamp = str(path), state.st_mtime_ns, state.st_size
     return _TABLES.get(stamp, lambda: _read(path, _SHOWN))
@@ -65,7 +64,7 @@ def measures_of(path: Path) -> Any:
 def _read(path: Path, columns: Sequence[str], **which: Any) -> Any:
     try:
         found = parquet.read_table(path, columns=list(columns), **which)
-        found.validate(full=True)  # a text may have been damaged, too
+        found.validate(full=True)  # texts may be damaged, too
         if any(found.schema.field(name).type != SCHEMA.field(name).type for name in columns):
             raise ValueError("its columns hold something else")
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
@@ -80,20 +79,19 @@ _TABLES: Kept[Any] = Kept(128 << 20, size=lambda table: int(table.nbytes))
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of a table, as it is opened."""
+    """A sentence pair of a table, as it is opened."""
 
     source: str
     target: str
     gold: GoldLinks | None = None
-    """Links that people drew, where there are some."""
+    """Gold links, if the table has them."""
     source_words: tuple[str, ...] = ()
-    """The words that links count."""
+    """Words that the links index."""
     target_words: tuple[str, ...] = ()
 
 
 def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
-    """Return the pair of a line of a table, with the links that people drew; raise AttnvizError where they cannot be
-    read."""
+    """Return the pair in a line of a table, with its gold links; raise AttnvizError where they cannot be read."""
     names = ("source_words", "target_words", "gold")
     found = _read(path, names, filters=[("number", "=", number)]).to_pylist()
     if not found or not found[0]["gold"]:
@@ -104,12 +102,12 @@ def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
 
 
 def known_measures(table: Any) -> list[str]:
-    """Return the measures that some row has."""
+    """Return the measures that at least one row has."""
     return [one.name for one in MEASURES if table[one.name].null_count < len(table)]
 
 
 def drawn_rows(table: Any, choice: Choice) -> Any:
-    """Return the rows that the preset and the search leave, which are drawn."""
+    """Return the rows that match the preset and the search."""
     found = table.filter(_of_preset(table, choice.preset))
     if choice.query.strip():
         within = [
@@ -121,22 +119,22 @@ def drawn_rows(table: Any, choice: Choice) -> Any:
 
 @dataclass(frozen=True)
 class Listed:
-    """Rows in an order; only those that are asked for are put in it, for to move many texts takes long."""
+    """Rows in an order that is applied only to the requested part, since sorting many texts is slow."""
 
     _rows: Any
     _order: Any
 
     def __len__(self) -> int:
-        """Return how many they are."""
+        """Return the number of rows."""
         return len(self._order)
 
     def part(self, start: int, count: int | None = None) -> Any:
-        """Return so many of them, or all, from `start` on (pyarrow.Table)."""
+        """Return `count` rows, or all, from `start` on (pyarrow.Table)."""
         return self._rows.take(self._order.slice(start, count))
 
 
 def listed_rows(drawn: Any, choice: Choice) -> Listed:
-    """Return those of the `drawn` rows that the brush leaves, in their order."""
+    """Return the `drawn` rows within the brush, in their order."""
     found = drawn
     if choice.brush is not None:
         found = found.filter(_within(found[choice.x], choice.brush.x))

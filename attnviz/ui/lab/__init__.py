@@ -1,1 +1,1 @@
-"""The lab: what the words of a translation depended on, and what they would have been with other looks."""
+"""The lab: attributions of a translation, perturbation tests, and comparisons."""

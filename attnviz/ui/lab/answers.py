@@ -1,4 +1,4 @@
-"""Six answers to "what did this word depend on?", side by side, and how far they agree."""
+"""Draw six attributions side by side, and their agreement."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.answers import answers_caveat, sentence_agreement, step_agreement, told_answers
 
 SHAPES = {"": (3, 1380), "-narrow": (2, 358)}
-"""Panels side by side, as far as they fit, and the width in pixels they are laid out for, by what an address has for
-the window's size."""
+"""Panels side by side at most, and the width in pixels they are laid out for, by the window size in an address."""
 
 
 def answers_panel(view: View, theme: ThemeName) -> None:
-    """Draw the answers of all steps with what the step on show says of them."""
+    """Draw the attributions of all steps, with sentences about the current step."""
     if told := lacking(view.trace):
         st.text(told)
         return
@@ -74,8 +73,10 @@ def _how_to_read(by: By) -> str:
 
 
 def answers_record(by: By, size: str, asked: Asked) -> dict[str, Any]:
-    """Return the answers as they are drawn in a window of that `size`, one of `SHAPES`; raise UnknownRecordError where
-    there are none."""
+    """Return the payload of the attributions for a window of `size`, a key of `SHAPES`.
+
+    Raise UnknownRecordError where there are none.
+    """
     trace = asked.trace
     if lacking(trace):
         raise UnknownRecordError("answers")
@@ -95,7 +96,7 @@ def answers_record(by: By, size: str, asked: Asked) -> dict[str, Any]:
 
 
 def answers_pictures(view: View, session: Session) -> Iterator[Picture]:
-    """Yield the picture of the answers as it is saved."""
+    """Yield the figure of the attributions as it is saved."""
     trace, by = view.trace, heatmap_choices(session, view).by
     if lacking(trace):
         return
@@ -105,7 +106,7 @@ def answers_pictures(view: View, session: Session) -> Iterator[Picture]:
 
 
 def answers_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the answers of the step on show, and how far they agree there and over the sentence."""
+    """Yield the attributions of the current step, and their agreement there and over the sentence."""
     trace, step = view.trace, selection_of(session, view).step
     if lacking(trace):
         return

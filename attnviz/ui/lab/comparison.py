@@ -1,5 +1,7 @@
-"""Two translations side by side: by two models, of two sentences, or before and after a change by hand; one player
-moves both."""
+"""Compare two translations side by side, stepped together by one player.
+
+They are of two models, of two sentences, or before and after a change by hand.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +50,14 @@ LAYOUTS = {4: 1380, 2: 900, 1: 390}
 
 
 def open_comparison_of(view: View) -> dict[str, str | None]:
-    """Take over what a link compares `view` with, the first of a visit; return the address parameters of what is
-    compared."""
+    """Read from the link what `view` is compared with, once a session; return its address parameters."""
     session, models = st.session_state, other_models(view.trace)
     open_comparison(session, view, link(), models)
     return comparison_address(session, view, models)
 
 
 def comparison_panel(view: View, theme: ThemeName) -> None:
-    """Draw what `view` can be compared with, and both side by side."""
+    """Draw the choice of what `view` is compared with, and both translations side by side."""
     if problems := link_problems(st.session_state, view):
         _told("\n".join(problems), "compare_problem")
     _choices(view)
@@ -78,8 +79,10 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
 
 
 def shown_look(session: Session, view: View, pair: Pair) -> HeatmapChoices:
-    """Return how both are drawn: as the heatmap of `view`, but before the word where one cannot tell what it was about
-    after it, and by words where pieces do not compare."""
+    """Return how both heatmaps are drawn: as chosen for `view`, as far as both allow.
+
+    Without posterior attention of both, α is drawn; where their pieces do not compare, words are.
+    """
     chosen = heatmap_choices(session, view)
     after = all(knows_after(trace) for trace in (pair.first, pair.other) if trace.attends)
     return dataclasses.replace(
@@ -88,7 +91,7 @@ def shown_look(session: Session, view: View, pair: Pair) -> HeatmapChoices:
 
 
 def pieces_compare(pair: Pair) -> bool:
-    """Return whether both are cut into pieces alike: by one model, or in the same way."""
+    """Return whether both are segmented alike: by the same model, or into the same pieces."""
     one, two = pair.first, pair.other
     return one.model == two.model or (one.source_pieces, one.target_pieces) == (two.source_pieces, two.target_pieces)
 
@@ -102,7 +105,7 @@ def compared_pair(pair: Pair, look: HeatmapChoices) -> Comparison:
 
 
 def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
-    """Yield the picture as it is saved."""
+    """Yield the figure as it is saved."""
     try:
         pair = pair_on_show(session, view)
     except AttnvizError:
@@ -115,7 +118,7 @@ def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
 
 
 def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the numbers of the picture, each table with its name."""
+    """Yield the numbers in the figure, each table with its name."""
     try:
         pair = pair_on_show(session, view)
     except AttnvizError:
@@ -127,7 +130,7 @@ def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
 
 
 def _choices(view: View) -> None:
-    """Draw what is compared with what."""
+    """Draw the choice of what is compared."""
     kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "branch": gettext("A what-if")}
     models = other_models(view.trace)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
@@ -194,7 +197,7 @@ def _choices(view: View) -> None:
 
 
 def _what_was_tried(view: View) -> None:
-    """Say what was changed by hand in the what-ifs that are compared."""
+    """Draw a description of the compared what-ifs."""
     told = cards(view.branches) if view.branches else []
     numbers = sorted({view.number, chosen_partner(st.session_state, view).branch} - {0})
     if shown := [f"{branch_name(number)}: {told[number].told}" for number in numbers if number < len(told)]:
@@ -202,7 +205,7 @@ def _what_was_tried(view: View) -> None:
 
 
 def _switches(view: View, pair: Pair, compared: Comparison) -> None:
-    """Draw how both are shown; the choices are those of the heatmap."""
+    """Draw the display options, which are those of the heatmap."""
     if not compared.looks:
         silent = next(trace for trace in (pair.first, pair.other) if not trace.attends)
         _told(without_looks(silent.model), "compare_told_looks")
@@ -234,7 +237,7 @@ def _switches(view: View, pair: Pair, compared: Comparison) -> None:
 
 
 def _sentences(pair: Pair) -> None:
-    """Write both sentences and translations, where they differ, with the words marked that only one has."""
+    """Draw both sentences and translations where they differ, with words marked that only one has."""
     if problem := unread(pair):
         _told(problem, "compare_told_unread")
     if marked := marked_sentences(pair):
@@ -247,7 +250,7 @@ def _told(sentence: str, key: str) -> None:
 
 
 def _identity(pair: Pair) -> tuple[str, ...]:
-    """Return what tells what is drawn of a pair from what is drawn of another."""
+    """Return the cache key of a pair's figure."""
     made = [part for trace in (pair.first, pair.other) for part in (trace.fingerprint, weights_digest_of(trace) or "")]
     return (*made, *pair.names, pair.leads)
 
@@ -261,8 +264,10 @@ def _record(
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> Mapping[str, Any]:
-    """Return the picture for windows of every width, with what is said of each step; `identity` and the language `code`
-    are part of the key of the cache."""
+    """Return the payload of the figure for all window widths.
+
+    `identity` and the language `code` complete the cache key.
+    """
     names, leads = _pair.names, _pair.leads
     figures = [
         comparison(

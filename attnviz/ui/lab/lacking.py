@@ -1,4 +1,4 @@
-"""What keeps the lab from asking about a translation."""
+"""Tell whether the lab can analyse a translation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.ui.resources import weights_of
 
 
 def lacking(trace: Trace) -> str:
-    """Return why there are no answers and no trials of `trace`, in a sentence; nothing where there are."""
+    """Return a sentence about why `trace` has no attributions and perturbation tests; empty where it has."""
     if missing := architecture_of(trace).missing.get("lab"):
         return missing()
     if not trace.attends:

@@ -1,4 +1,4 @@
-"""Two sentences one above the other, with the words marked that only one of them has."""
+"""Draw two sentences one above the other, with the words marked that only one of them has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.ui.lab.partner import Pair
 
 
 def marked_sentences(pair: Pair) -> str:
-    """Return as HTML the sentences of a pair, and its translations, either where they differ."""
+    """Return the sentences of a pair and its translations as HTML, each only where they differ."""
     return "".join(
         _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))
     )
@@ -34,7 +34,7 @@ def _lines(pair: Pair, title: str, source: bool) -> str:
 
 
 def _words(trace: Trace, source: bool) -> list[tuple[str, bool]]:
-    """Return the words of a sentence but for its end, each with whether a blank goes before it."""
+    """Return the words of a sentence without </s>, each with whether a blank precedes it."""
     words = trace.words()
     names, groups = (words.source, words.source_groups) if source else (words.target, words.target_groups)
     pieces = trace.source_surfaces if source else trace.target_pieces

@@ -1,4 +1,4 @@
-"""The nearest neighbours of a state, a context or an annotation in a corpus, and a map that places it among them."""
+"""List the nearest neighbours of a state, context or annotation in a corpus, and draw them on a map."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from attnviz.wording.neighbours import (
 )
 
 KIND, METRIC, AMONG = "vectors", "near", "among"
-"""What is chosen, in the session and in the address."""
+"""Names of the choices, in the session state and in the address."""
 COUNT = 12
-"""Neighbours that are listed."""
+"""Number of neighbours that are listed."""
 _COLOURS: dict[VectorKind, str] = {"state": "decoder", "context": "context", "annotation": "encoder"}
 
 
 def neighbours_panel(view: View, theme: ThemeName) -> None:
-    """Draw the choices, the neighbours of the step on show, and the map."""
+    """Draw the choices, the neighbours of the current step, and the map."""
     if told := _lacking(view.trace):
         st.text(told)
         return
@@ -69,14 +69,14 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
 
 
 def _lacking(trace: Any) -> str:
-    """Return why there are no neighbours, in a sentence; nothing where there are."""
+    """Return a sentence about why there are no neighbours; empty where there are."""
     if not trace.recurrent or trace.imported:
         return without_vectors()
     return "" if weights_of(trace) is not None else model_is_missing(trace)
 
 
 def _choices(trace: Trace) -> tuple[str, str, str]:
-    """Draw what can be chosen, and have it in the address; return kind, metric and corpus."""
+    """Draw the choices and write them into the address; return kind, metric and corpus."""
     corpora = corpora_of(trace)
     with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
         offered = ((KIND, gettext("Which vectors"), kind_names()), (METRIC, gettext("Near how"), metric_names()))
@@ -110,7 +110,7 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
 
 
 def _asked(trace: Any, part: str) -> tuple[Searched, Metric]:
-    """Return what a record is asked of; raise UnknownRecordError where there is no such."""
+    """Return the vectors and the metric that a payload requests; raise UnknownRecordError where there are none."""
     kind, metric, among = (*part.split(".", 2), "", "", "")[:3]
     if kind not in get_args(VectorKind) or metric not in METRICS or _lacking(trace):
         raise UnknownRecordError(part)
@@ -121,8 +121,10 @@ def _asked(trace: Any, part: str) -> tuple[Searched, Metric]:
 
 
 def own_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
-    """Return the vector of each step of `trace` that is compared, (Ty, size): of annotations that of the source piece
-    at which it looked most."""
+    """Return the vector of each step of `trace` that is compared, (Ty, size).
+
+    Among annotations it is that of the most attended source piece.
+    """
     if kind == "annotation":
         looked: NDArray[np.float32] = trace.annotations[trace.alignment.argmax(axis=1)]
         return looked
@@ -135,8 +137,10 @@ def _found(trace: Trace, kept: Searched, metric: Metric, step: int) -> list[Neig
 
 
 def neighbours_record(asked: Asked) -> dict[str, Any]:
-    """Return the neighbours of a step, each with its sentence and the way there; raise UnknownRecordError where there
-    are none."""
+    """Return the payload of the neighbours of a step, each with its sentence and address.
+
+    Raise UnknownRecordError where there are none.
+    """
     kept, metric = _asked(asked.trace, asked.part)
     step, *others = asked.steps
     if others:
@@ -170,7 +174,7 @@ def _looked_at(trace: Trace, step: int) -> int:
 
 
 def _parted(pair: VectorPair, kind: VectorKind, place: int) -> tuple[str, str, str]:
-    """Return the sentence of a vector: before its piece, the piece, and after it."""
+    """Return the sentence of a vector in three parts: before its piece, the piece, and after it."""
     pieces = pair.source_pieces if kind == "annotation" else pair.target_pieces
     texts = [
         "".join(part).replace(SPACE, " ") for part in (pieces[:place], pieces[place : place + 1], pieces[place + 1 :])
@@ -182,7 +186,7 @@ def _parted(pair: VectorPair, kind: VectorKind, place: int) -> tuple[str, str, s
 
 
 def _pair_address(trace: Trace, pair: VectorPair) -> str:
-    """Return where a pair is opened, below the page."""
+    """Return the address of a pair's step view, relative to the page."""
     return "./?" + urlencode({"sentence": pair.source, "target": pair.target, "model": trace.model})
 
 
@@ -216,7 +220,7 @@ def _template(trace: Trace, kept: Searched, theme: ThemeName, *, ways: bool) -> 
 
 
 def vector_map_record(asked: Asked) -> dict[str, Any]:
-    """Return the map, with where each step lies on it; raise UnknownRecordError where there is none."""
+    """Return the payload of the map, with the place of each step; raise UnknownRecordError where there is none."""
     kept, _ = _asked(asked.trace, asked.part)
     own = kept.map.place(own_vectors(asked.trace, kept.kind))
     told = map_sentence(kept.map, len(kept.drawn), len(kept.array))
@@ -232,7 +236,7 @@ def _own_name(trace: Trace, kind: VectorKind, step: int) -> str:
 
 
 def _on_show(view: View, session: Session) -> tuple[Searched, Metric] | None:
-    """Return what is chosen in the section; None where there is nothing to show."""
+    """Return the chosen vectors and metric; None where there is nothing to show."""
     if _lacking(view.trace):
         return None
     names = (session.get(KIND) or VECTOR_KINDS[0], session.get(METRIC) or METRICS[0], session.get(AMONG) or SAMPLE_NAME)
@@ -261,7 +265,7 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
 
 
 def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the neighbours of the step on show, and the map."""
+    """Yield the neighbours of the current step, and the map."""
     chosen = _on_show(view, session)
     if chosen is None:
         return

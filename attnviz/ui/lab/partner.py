@@ -1,4 +1,4 @@
-"""The translation that another is compared with: made by another model, of another sentence, or by hand."""
+"""Make the translation that another is compared with: by another model, of another sentence, or by hand."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Pair:
     first: Trace
     other: Trace
     names: tuple[str, str]
-    """What they are called."""
+    """Their display names."""
     leads: Side
-    """The one whose steps the player takes."""
+    """The one whose steps the player follows."""
 
 
 def other_models(trace: Trace) -> list[str]:
@@ -31,7 +31,7 @@ def other_models(trace: Trace) -> list[str]:
 
 
 def pair_on_show(session: Session, view: View) -> Pair:
-    """Return the two translations that were chosen; raise AttnvizError with a sentence where there are none."""
+    """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
     chosen, trace = chosen_partner(session, view), view.trace
     if chosen.kind == "branch":
         return _two_branches(view, chosen.branch)
@@ -69,7 +69,7 @@ def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
 
 
 def _two_branches(view: View, number: int) -> Pair:
-    """Return what is on show and another what-if of its sentence, the earlier one first."""
+    """Return the current what-if and another one of its sentence, in order of their numbers."""
     if view.branches is None or not view.branches.branches:
         raise AttnvizError(
             gettext(
@@ -83,7 +83,7 @@ def _two_branches(view: View, number: int) -> Pair:
 
 
 def branch_name(number: int) -> str:
-    """Return what a what-if is called, by its number; 0 is what they were tried on."""
+    """Return the display name of a what-if by its number; 0 is the original translation."""
     return gettext("what-if {number}", number=number) if number else gettext("as translated")
 
 
@@ -92,14 +92,14 @@ def _device(session: Session) -> str:
 
 
 def _beam(session: Session, trace: Trace) -> int:
-    """Return the width that `trace` was searched with; of one that was given, the width that is chosen for others."""
+    """Return the beam width of `trace`; for a forced translation the width chosen for others."""
     if trace.search.method != "forced":
         return trace.search.beam
     return inputs.beam_of(str(session.get(inputs.SEARCH) or "beam 5"))
 
 
 def unread(pair: Pair) -> str:
-    """Return the stretches of the other sentence that its model has never seen, in a sentence; nothing for none."""
+    """Return a sentence about text of the other sentence that its model cannot encode, or an empty string."""
     unknown = pair.other.unknown_characters
     if not unknown or pair.other.source_text == pair.first.source_text:
         return ""

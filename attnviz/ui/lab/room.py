@@ -1,6 +1,6 @@
-"""The part of the page *Lab* that asks about the translation on show: its sentences, and one section at a time.
+"""Draw the page *Lab*: the current translation's sentences, and one section at a time.
 
-The server makes what is in the section on show and nothing of the others.
+The server computes the current section only.
 """
 
 from __future__ import annotations
@@ -49,27 +49,29 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.why_story import Passage
 
 SECTION = "section"
-"""The section on show, in the session and in the address."""
+"""Name of the current section's choice, in the session state and in the address."""
 _UNKNOWN = "section_unknown"
 
 
 @dataclass(frozen=True)
 class Section:
-    """A question and what answers it. No section imports another."""
+    """A question and its analyses. No section imports another."""
 
     title: Callable[[], str]
-    """Its name in the language in use."""
+    """Title in the current language."""
     panel: Callable[[View, ThemeName], None]
-    """Draws it."""
+    """Draws the section."""
     pictures: Callable[[View, Session], Iterator[Picture]]
-    """Yields its pictures as they are on show, to be saved; none where it has none."""
+    """Yields the figures as currently shown, to be saved; none where it has none."""
     choices: Mapping[str, Offered] = field(default_factory=dict)
-    """What is chosen in it, by the names in the session and in the address, and what each can be; nothing where only
-    the section itself can tell."""
+    """Choices in the section by their names in session state and address, with the values of each.
+
+    The values are empty where only the section itself knows them.
+    """
     opened: Callable[[View], dict[str, str | None]] = lambda _: {}
-    """Takes over what a link says of it, before it is drawn; returns its parameters of the address, None for none."""
+    """Reads the section's choices from a link before it is drawn; returns its address parameters, None for defaults."""
     tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
-    """Yields the numbers in its pictures, each table with its name; None where it has them among its pictures."""
+    """Yields the numbers in the figures, each table with its name; None where they are part of its figures."""
 
 
 SECTIONS: Mapping[str, Section] = {
@@ -91,15 +93,15 @@ SECTIONS: Mapping[str, Section] = {
         tables=neighbours_tables,
     ),
 }
-"""By their names in the address, in the order of the page; it opens with the first."""
+"""By their names in the address, in the order of the page; the first is the default."""
 
 
 @st.fragment
 def lab_room(view: View, *, asked: bool = False) -> None:
-    """Draw the lab of `view`. Where its translation was `asked` for, say what ran."""
+    """Draw the lab of `view`; where its translation was `asked` for, show how it was computed."""
     use_chosen_language()
     view = replace(view, trace=on_show(view.trace))
-    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         with st.container(key="lab_opening"):
             passage(Passage(gettext("Lab"), (_about(),)))
         problems, sentences = (st.container(key=view.key(name)) for name in ("link_problem", "sentences"))
@@ -117,7 +119,7 @@ def lab_room(view: View, *, asked: bool = False) -> None:
         with problems:
             link_told(view)
         with sentences:
-            transport(view)  # after the choice of the section and in it, which the address is written with
+            transport(view)  # after the choice of the section, which decides about the address
         _tables(view, section)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
             key_names(view, stepping_only=True)
@@ -134,7 +136,7 @@ def _about() -> str:
 
 
 def open_section() -> None:
-    """Take over the section of a link and what is chosen in it, where nobody has chosen."""
+    """Read the section and its choices from the link, where nothing has been chosen yet."""
     session, linked = st.session_state, link()
     if SECTION not in session and linked.get(SECTION) not in {None, *SECTIONS}:
         session[_UNKNOWN] = linked[SECTION]
@@ -145,19 +147,19 @@ def open_section() -> None:
 
 
 def forget_section() -> None:
-    """Forget which section was chosen, and what in each: another link is to be followed."""
+    """Clear the section and its choices, before another link is followed."""
     for name in _choices():
         st.session_state.pop(name, None)
     forget_comparison(st.session_state, MAIN)
 
 
 def _choices() -> dict[str, Offered]:
-    """Return what can be chosen here, and what each can be; of the section `_unknown_section` says it."""
+    """Return the choices with the values of each; invalid sections are reported by `_unknown_section`."""
     return {SECTION: ()} | {name: offered for one in SECTIONS.values() for name, offered in one.choices.items()}
 
 
 def _chosen_section() -> str:
-    """Draw the choice of the section, and have it in the address; return its name."""
+    """Draw the choice of the section and write it into the address; return its name."""
     first, titles = next(iter(SECTIONS)), {name: one.title() for name, one in SECTIONS.items()}
     chosen = localised(
         st.segmented_control,
@@ -173,14 +175,14 @@ def _chosen_section() -> str:
 
 
 def _write_address(view: View, chosen: str) -> None:
-    """Have in the address what the section `chosen` says, and nothing of the others."""
+    """Write the address parameters of the section `chosen`, and remove those of the others."""
     for name, section in SECTIONS.items():
         said = section.opened(view)
         address.write_too(st.session_state, said if name == chosen else dict.fromkeys(said))
 
 
 def _unknown_section(chosen: str) -> None:
-    """Say that the link named a section that is not there, until the visitor has chosen another than the first."""
+    """Report an unknown section of the link, until the visitor chooses another than the first."""
     session = st.session_state
     if chosen != next(iter(SECTIONS)):
         session[_UNKNOWN] = None
@@ -190,7 +192,7 @@ def _unknown_section(chosen: str) -> None:
 
 
 def _tables(view: View, section: Section) -> None:
-    """Offer the numbers in the pictures of the section, made only while the box is open."""
+    """Offer the numbers in the section's figures, computed only while the box is open."""
     tables, kept = section.tables, st.session_state.to_dict()
     if tables is None:
         return
@@ -202,7 +204,7 @@ def _tables(view: View, section: Section) -> None:
 
 
 def section_name(session: Mapping[Any, Any]) -> str:
-    """Return what tells the pictures of a section as they are chosen from others."""
+    """Return a name that differs for each choice of figures, for use in cache keys."""
     names = {*_choices(), *COMPARED, *OPTIONS}
     return repr({name: session.get(name) for name in sorted(names)})
 
@@ -210,7 +212,7 @@ def section_name(session: Mapping[Any, Any]) -> str:
 @st.fragment
 @in_turn
 def _downloads(view: View, section: Section) -> None:
-    """Offer the pictures of the section, drawn when the box is opened."""
+    """Offer the figures of the section, drawn when the box is opened."""
     use_chosen_language()
     kept = st.session_state.to_dict()
 

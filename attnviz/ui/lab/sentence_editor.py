@@ -1,4 +1,4 @@
-"""Where a visitor makes another sentence of the one on show: its words to drop or swap, and a box for the rest."""
+"""Edit the current sentence: drop or swap words by buttons, or change the text in a box."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attnviz.ui.requests import request_button
 from attnviz.wording.labels import quote, shorten
 
 MOST_WORDS = 80
-"""Words that get a button each; of a longer sentence the rest is changed in the box."""
+"""Number of words with a button; the rest of a longer sentence is edited in the box."""
 _MARKS = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def sentence_editor(view: View) -> None:
-    """Draw the box, the words of what stands in it, and what can be done to the one chosen."""
+    """Draw the text box, its words as buttons, and the actions on the chosen word."""
     session, key, chosen = st.session_state, view.key(SENTENCE), view.key("edited_word")
     words = sentence_words(session[key] or "")[:MOST_WORDS]
     if session.get(chosen) not in range(len(words)):
@@ -53,7 +53,7 @@ def sentence_editor(view: View) -> None:
 
 
 def _actions(view: View, words: tuple[str, ...]) -> None:
-    """Draw what can be done to the word chosen, and what takes all changes back; nothing comes or goes."""
+    """Draw the actions on the chosen word and the undo button; disabled actions stay visible."""
     session, sentence = st.session_state, str(st.session_state[view.key(SENTENCE)] or "")
     word: int | None = session[view.key("edited_word")]
     follower = None if word is None else next_word(sentence, word)
@@ -89,11 +89,13 @@ def _named(word: str) -> str:
 
 
 def _label(words: tuple[str, ...], place: int) -> str:
-    """Return a word as it stands on its button. Streamlit tells buttons apart by what is written on them: each time a
-    word comes again, one more sign that nobody sees stands behind it."""
+    """Return the label of a word's button.
+
+    Streamlit identifies options by their labels, so repeated words get invisible characters (U+2060) at the end.
+    """
     return plain(shorten(words[place], 30)) + "\u2060" * words[:place].count(words[place])
 
 
 def plain(text: str) -> str:
-    """Return `text` so that Markdown draws these very characters."""
+    """Return `text` escaped for Markdown."""
     return _MARKS.sub(r"\\\1", text)

@@ -1,4 +1,4 @@
-"""The beam search as a tree: every hypothesis, why the winner won, and any of them as the translation."""
+"""Draw the beam search as a tree with all hypotheses; each can be made the translation."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.beam_tree import course_of_search, where_it_is, why_it_won
 
 WIDTH = "width"
-"""The width of the search that is drawn, in the session and in the address."""
+"""Name of the chosen beam width, in the session state and in the address."""
 WIDTHS = range(1, 13)
-"""Those that there are."""
+"""Beam widths that can be chosen."""
 _USUAL = 5
 
 
 def tree_panel(view: View, theme: ThemeName) -> None:
-    """Draw the search of the chosen width, and what it finished."""
+    """Draw the search of the chosen width, and its finished hypotheses."""
     if weights_of(view.trace) is None:
         st.text(_model_missing(view.trace))
         return
@@ -48,7 +48,7 @@ def tree_panel(view: View, theme: ThemeName) -> None:
 
 
 def _chosen_width(view: View) -> int:
-    """Draw the choice of the width, and have it in the address; return it."""
+    """Draw the choice of the width and write it into the address; return it."""
     usual = view.trace.search.beam if view.trace.search.beam in WIDTHS and _searched(view.trace) else _USUAL
     with st.container(horizontal=True, vertical_alignment="center", key="width_of_beam"):
         st.text(gettext("Width of the beam"), width="content")
@@ -109,8 +109,7 @@ def _table(view: View, beam: int) -> None:
 
 
 def tree_record(beam: int, asked: Asked) -> dict[str, Any]:
-    """Return the picture of the search of this width, with what is said of it; raise UnknownRecordError where there is
-    none."""
+    """Return the payload of the search tree of this width; raise UnknownRecordError where there is none."""
     trace = asked.trace
     tree = _asked_tree(beam, asked)
     told = "\n".join(filter(None, (why_it_won(tree), where_it_is(tree, trace.target_ids), course_of_search(tree))))
@@ -119,7 +118,7 @@ def tree_record(beam: int, asked: Asked) -> dict[str, Any]:
 
 
 def finished_record(beam: int, asked: Asked) -> dict[str, Any]:
-    """Return the finished hypotheses of the search of this width; raise UnknownRecordError where there are none."""
+    """Return the payload of this width's finished hypotheses; raise UnknownRecordError where there are none."""
     return hypotheses_record(_asked_tree(beam, asked), asked.trace.target_ids)
 
 
@@ -130,7 +129,7 @@ def _asked_tree(beam: int, asked: Asked) -> Any:
 
 
 def tree_pictures(view: View, session: Session) -> Iterator[Picture]:
-    """Yield the picture of the tree as it is saved."""
+    """Yield the figure of the tree as it is saved."""
     beam = int(session.get(WIDTH) or _USUAL)
     if weights_of(view.trace) is None or _problem(view.trace, beam):
         return

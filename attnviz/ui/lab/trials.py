@@ -1,4 +1,4 @@
-"""Is it an explanation? The step on show with other looks, how firm its choice is, and the same asked of all steps."""
+"""Draw perturbation tests of the current step's attention, and minimal changes and shuffles of all steps."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from attnviz.wording.trials import (
 )
 
 SHAPES = {"": WIDTH, "-narrow": 358}
-"""Pixels of width of the trials, by the window's size."""
+"""Width in pixels of the figure, by the window's size."""
 
 
 def trials_panel(view: View, theme: ThemeName) -> None:
-    """Draw the trials of the step on show, and the pictures of all steps."""
+    """Draw the perturbation tests of the current step, and the figures of all steps."""
     if told := lacking(view.trace):
         st.text(told)
         return
@@ -96,15 +96,18 @@ def _heading(title: str, told: str) -> None:
 
 
 def _wanted(view: View) -> None:
-    """Draw the choice of the word that the step should have looked for."""
+    """Draw the choice of the word whose best attention is searched."""
     tokenizer = tokenizer_of(view.trace)
-    assert tokenizer is not None  # lacking
+    assert tokenizer is not None  # callers check `lacking` first
     word_choice(view, tokenizer, gettext("Where should it have looked for"))
 
 
 def trials_record(width: int, asked: Asked) -> dict[str, Any]:
-    """Return the trials of a step in so many pixels of `width`, and where it should have looked for its word, or for
-    the one that is asked about; raise UnknownRecordError where there are none."""
+    """Return the payload of a step's perturbation tests, `width` pixels wide.
+
+    It has the best attention for the step's word, or for the requested one. Raise UnknownRecordError where there are
+    none.
+    """
     trace, (step, *others) = asked.trace, asked.steps
     if others or lacking(trace):
         raise UnknownRecordError("trials")
@@ -116,7 +119,10 @@ def trials_record(width: int, asked: Asked) -> dict[str, Any]:
 
 
 def shuffled_record(asked: Asked) -> dict[str, Any]:
-    """Return the picture of Jain & Wallace; raise UnknownRecordError where there is none."""
+    """Return the payload of the shuffling figure of Jain & Wallace (2019).
+
+    Raise UnknownRecordError where there is none.
+    """
     trace = asked.trace
     if lacking(trace):
         raise UnknownRecordError("shuffled")
@@ -128,7 +134,7 @@ def shuffled_record(asked: Asked) -> dict[str, Any]:
 
 
 def firmness_record(asked: Asked) -> dict[str, Any]:
-    """Return how firm every choice is, with what is said of each step; raise UnknownRecordError where there is none."""
+    """Return the payload of every step's minimal change; raise UnknownRecordError where there is none."""
     trace = asked.trace
     if lacking(trace):
         raise UnknownRecordError("firmness")
@@ -140,14 +146,14 @@ def firmness_record(asked: Asked) -> dict[str, Any]:
 
 
 def spelling_of(trace: Trace) -> Spelling:
-    """Return what spells the pieces of the model that made `trace`, which is here."""
+    """Return the function from piece ids to text, of the model that made `trace` and must be installed."""
     tokenizer = tokenizer_of(trace)
-    assert tokenizer is not None  # lacking
+    assert tokenizer is not None  # callers check `lacking` first
     return tokenizer.piece
 
 
 def trials_pictures(view: View, session: Session) -> Iterator[Picture]:
-    """Yield the pictures of the section as they are saved."""
+    """Yield the figures of the section as they are saved."""
     trace = view.trace
     if lacking(trace):
         return
@@ -169,7 +175,7 @@ def trials_pictures(view: View, session: Session) -> Iterator[Picture]:
 
 
 def trials_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the trials of the step on show, the numbers of all steps, and how firm each is."""
+    """Yield the perturbation tests of the current step, and shuffles and minimal changes of all steps."""
     trace = view.trace
     if lacking(trace):
         return

@@ -1,4 +1,4 @@
-"""The vectors of corpora that those of a step are compared with, read or computed once for all visitors."""
+"""Load or compute the vectors of corpora that a step's vectors are compared with, once for all visitors."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from attnviz.ui.turns import TURNS
 
 SAMPLE_NAME = "sample"
 _ON_THE_MAP = 2000
-"""Vectors of a map: of more, as many, evenly taken."""
+"""Largest number of vectors on a map; of more, evenly spaced ones are drawn."""
 
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """The vectors of one kind, ready to be searched, and their map."""
+    """Vectors of one kind, ready for search, and their map."""
 
     vectors: Vectors
     kind: VectorKind
     array: NDArray[np.float16]
-    """(N, d)."""
+    """Vectors, (N, d)."""
     drawn: NDArray[np.int64]
-    """Which are on the map, (P,)."""
+    """Indices of the vectors on the map, (P,)."""
     map: PrincipalMap
     places: NDArray[np.float64]
-    """Where those are, (P, 2)."""
+    """Their coordinates on the map, (P, 2)."""
 
 
 def corpora_of(trace: Trace) -> dict[str, str]:
-    """Return the corpora that have vectors of the model which made `trace`, by name, each with what it is called."""
+    """Return the display names of the corpora with vectors of the model that made `trace`, by corpus name."""
     digest = weights_digest_of(trace)
     theirs = [name for name, table in shelved().items() if _digest(beside(table)) == digest]
     return {SAMPLE_NAME: gettext("The sample of the page Corpus")} | {n: n for n in theirs if n != SAMPLE_NAME}
 
 
 def stamp_of(name: str) -> str:
-    """Return what tells a state of a corpus from another."""
+    """Return the version of a corpus, for use in cache keys."""
     path = _file(name)
     if path is None:
         return ""
@@ -55,8 +55,7 @@ def stamp_of(name: str) -> str:
 
 
 def searched(trace: Trace, name: str, kind: VectorKind) -> Searched:
-    """Return the vectors of a kind of a corpus; raise AttnvizError where there are none such of the model that made
-    `trace`."""
+    """Return the vectors of a corpus; raise AttnvizError where it has none of this kind by the model of `trace`."""
     digest = weights_digest_of(trace) or ""
     with TURNS.left():
         return _SEARCHED.get((name, stamp_of(name), digest, kind), lambda: _ready(_vectors(trace, name, digest), kind))
@@ -96,14 +95,14 @@ def _made(trace: Trace, name: str) -> Vectors:
 
 
 def _file(name: str) -> Path | None:
-    """Return the file of the vectors of a table that is offered, None where there is none."""
+    """Return the file with the vectors of an offered table, None where there is none."""
     table = shelved().get(name) if name != SAMPLE_NAME else None
     path = None if table is None else beside(table)
     return path if path is not None and path.is_file() else None
 
 
 def _digest(path: Path) -> str:
-    """Return of which weights the vectors in a file are; empty where there are none."""
+    """Return the digest of the weights that made the vectors in a file; empty where there is no file."""
     if not path.is_file():
         return ""
     state = path.stat()

@@ -1,1 +1,1 @@
-"""The page *How it learns*: runs of training, at moments of theirs."""
+"""The page *How it learns*: training runs at several checkpoints."""

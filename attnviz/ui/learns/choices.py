@@ -1,5 +1,7 @@
-"""What a visitor chose of the page *How it learns*, in the session and in the address: which training, which of its
-runs, which sentence. The moment on show is the browser's own; the address has it."""
+"""Store the visitor's choices on *How it learns* in session state and address: training, run and sentence.
+
+The current checkpoint is stored in the browser and its address only.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.learning import run_name
 
 TRAINING, SHOWN, SENTENCE, UPDATE = "training", "runs", "pair", "update"
-"""The choices by their names in the address; in the session they are `learns_` and the name."""
+"""Names of the choices in the address; in the session state with the prefix `learns_`."""
 BOTH = "all"
 _WATCHED = "run:"
 
 
 @dataclass(frozen=True)
 class Room:
-    """What tells the keys of this page from others."""
+    """The keys of this page's components."""
 
     def key(self, name: str) -> str:
         """Return the key of a component of the page."""
@@ -34,51 +36,53 @@ class Room:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is on show."""
+    """The current choices."""
 
     runs: list[Snapshots]
-    """At least one; of several, the sentences are alike."""
+    """At least one; if there are several, they have the same sentences."""
     sentence: int
-    """0-based."""
+    """0-based index."""
     watching: bool
-    """Whether it is a run that may still be going on."""
+    """Whether it is a run that may be in progress."""
     parameters: dict[str, str | None]
-    """Of the address."""
+    """Address parameters."""
 
 
 def trainings() -> dict[str, Path]:
-    """Return what there is to show by its name in the address: a model's folder of snapshots, or `run:` and the name of
-    a run that may be watched."""
+    """Return what can be shown, by its name in the address.
+
+    That is a model's folder of snapshots, or `run:` and the name of a run that may be watched.
+    """
     return shipped() | {_WATCHED + name: path for name, path in watched().items()}
 
 
 def watches(offered: Mapping[str, Path]) -> bool:
-    """Return whether what is on show of `offered` is a run that may still be going on."""
+    """Return whether the current choice of `offered` is a run that may be in progress."""
     kept = st.session_state.get(f"learns_{TRAINING}")
     return str(kept if kept in offered else next(iter(offered), "")).startswith(_WATCHED)
 
 
 def open_choices() -> None:
-    """Take over what a link says, where nobody has chosen."""
+    """Read the choices from the link, where nothing has been chosen yet."""
     for name in (TRAINING, SHOWN, SENTENCE):
         if name in link():
             st.session_state.setdefault(f"learns_{name}", link()[name])
 
 
 def forget_choices() -> None:
-    """Forget what was chosen: another link is to be followed."""
+    """Clear the choices, before another link is followed."""
     for name in (TRAINING, SHOWN, SENTENCE):
         st.session_state.pop(f"learns_{name}", None)
 
 
 def linked_update() -> int | None:
-    """Return the update that the address has, None where it has none."""
+    """Return the update in the address, None where there is none."""
     text = link().get(UPDATE, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def choices(offered: Mapping[str, Path]) -> Chosen | None:
-    """Draw what can be chosen, and return what is; None where the files of it cannot be read."""
+    """Draw the choices and return the current ones; None where their files cannot be read."""
     training = _training(offered)
     found = _runs(offered[training], training)
     if not found:
@@ -95,7 +99,7 @@ def choices(offered: Mapping[str, Path]) -> Chosen | None:
 
 
 def _runs(folder: Path, training: str) -> list[Snapshots]:
-    """Return the runs in `folder` that can stand side by side: those with the sentences of the first."""
+    """Return the runs in `folder` that can be compared: those with the same sentences as the first."""
     found = watched_run(folder) if training.startswith(_WATCHED) else runs_beside(folder)
     return [run for run in found if run.sentences == found[0].sentences]
 

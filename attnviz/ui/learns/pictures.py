@@ -1,4 +1,4 @@
-"""The pictures of the page *How it learns*, as the browser is given them: once for all moments of a training."""
+"""Make the payloads of figures on *How it learns*, each with all checkpoints of a training."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ROOM = Room()
 
 
 def moments_of(runs: Sequence[Snapshots]) -> tuple[int, ...]:
-    """Return the updates of all moments of `runs`: of a run that has none there, the one before is shown."""
+    """Return the updates of all checkpoints of `runs`; a run without one of them shows its previous checkpoint."""
     return tuple(sorted({update for run in runs for update in run.updates}))
 
 
 def looks_and_quality(runs: list[Snapshots], sentence: int, theme: ThemeName) -> None:
-    """Draw where each run looks in `sentence`, side by side; beside that of a run alone, how good it is."""
+    """Draw the attention of each run in `sentence`, side by side; next to a single run, its quality."""
     moments, boxes = moments_of(runs), st.columns(max(2, len(runs)), gap="large")
     for number, (box, run) in enumerate(zip(boxes, runs, strict=False), 1):
         with box, st.container(key=ROOM.key(f"heatmap_{number}")):
@@ -41,13 +41,15 @@ def looks_and_quality(runs: list[Snapshots], sentence: int, theme: ThemeName) ->
 
 
 def quality(runs: list[Snapshots], theme: ThemeName) -> None:
-    """Draw how good the runs are over the updates."""
+    """Draw the quality of the runs over the updates."""
     given_chart(ROOM, _quality(runs, moments_of(runs), identity_of(runs), theme, language()), "quality")
 
 
 def learnt(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
-    """Draw what the attention of each run has learnt over the updates; of several runs, beside how good they are.
-    Return what stands beside the picture of a run alone."""
+    """Draw what the attention of each run has learnt over the updates.
+
+    Several runs have their quality next to it. Return the container beside the figure of a single run.
+    """
     moments, several = moments_of(runs), len(runs) > 1
     boxes = st.columns(max(2, len(runs) + several), gap="large")
     for number, (box, run) in enumerate(zip(boxes, runs, strict=False), 1):
@@ -63,7 +65,7 @@ def learnt(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
 
 
 def has_learnt(run: Snapshots) -> bool:
-    """Return whether `run` was compared with links."""
+    """Return whether the attention of `run` was compared with links."""
     return any(name in run.curves for name in (*SHARES, *SHAPES))
 
 

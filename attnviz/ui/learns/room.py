@@ -1,4 +1,4 @@
-"""The page *How it learns* below its masthead: what is on show, what moves through the moments, and the pictures."""
+"""Draw the page *How it learns*: choices, controls of the checkpoints, and figures."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from attnviz.wording.learning import (
 from attnviz.wording.why_story import Passage
 
 _EVERY = "10s"
-"""How often a run that may be going on is looked at."""
+"""Polling interval for a run that may be in progress."""
 
 
 def learns_room() -> None:
-    """Draw the page; where a run is watched it draws itself again every few seconds."""
+    """Draw the page; while a run is watched, it redraws itself periodically."""
     watching = watches(trainings())
     st.fragment(_room, run_every=_EVERY if watching else None)(watching)
 
@@ -58,14 +58,14 @@ def _room(watching: bool) -> None:
     with st.container(key="learns_opening"):
         passage(Passage(gettext("How it learns"), (f"{lead()} {gettext('Press Play to see it from the beginning.')}",)))
     glossary_box("glossary", "signs", "attention", "learning", "scores")
-    with st.container(key=ROOM.key("room")):  # where the browser keeps the moment: see components/view.js
+    with st.container(key=ROOM.key("room")):  # the browser stores the checkpoint here: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
             chosen = choices(offered)
             if chosen:
                 _downloads(chosen)
                 copy_link(ROOM)
         if watches(offered) != watching:
-            st.rerun()  # the page knows how often this is to be drawn
+            st.rerun()  # only the page sets the interval of the redraws
         if chosen is None:
             st.text(_unreadable())
             return
@@ -73,7 +73,7 @@ def _room(watching: bool) -> None:
 
 
 def _pictures(chosen: Chosen) -> None:
-    """Draw what is on show at the moment chosen in the browser, and what is said of it."""
+    """Draw the figures at the current checkpoint, and sentences about it."""
     _timeline(chosen)
     if told := guided(chosen.runs):
         st.html(f'<p class="reading">{escape(told)}</p>')
@@ -104,7 +104,7 @@ def _unreadable() -> str:
 
 
 def _timeline(chosen: Chosen) -> None:
-    """Draw what moves through the moments, with the numbers of each."""
+    """Draw the controls of the checkpoints, with the measures of each."""
     runs, moments, update = chosen.runs, moments_of(chosen.runs), linked_update()
     opened = None if update is None else max(0, sum(at <= update for at in moments) - 1)
     told = [moment_told(runs, at) for at in moments]
@@ -114,7 +114,7 @@ def _timeline(chosen: Chosen) -> None:
 
 
 def _rules(runs: list[Snapshots]) -> None:
-    """Say what the measures are, and what they are of."""
+    """Draw the definitions of the measures, and of what they are computed on."""
     names, rules = measure_names(), measure_rules()
     shown = [name for name in rules if any(name in run.curves for run in runs)]
     listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
@@ -126,7 +126,7 @@ def _rules(runs: list[Snapshots]) -> None:
 @st.fragment
 @in_turn
 def _downloads(chosen: Chosen) -> None:
-    """Offer the pictures at the moment on show, drawn when the box is opened."""
+    """Offer the figures at the current checkpoint, drawn when the box is opened."""
     use_chosen_language()
     update = _update_on_show(chosen)
     name = f"attnviz-learns-{chosen.runs[0].name}-lecture.html"
@@ -144,7 +144,7 @@ def _update_on_show(chosen: Chosen) -> int:
 
 
 def _files(chosen: Chosen) -> Iterator[PictureFile]:
-    """Yield the pictures as they are saved, each below its title."""
+    """Yield the figures as they are saved, each below its title."""
     runs, moments, update = chosen.runs, moments_of(chosen.runs), _update_on_show(chosen)
     table = learning_table(runs)
     for number, run in enumerate(runs, 1):
@@ -169,7 +169,7 @@ def _files(chosen: Chosen) -> Iterator[PictureFile]:
 @st.fragment
 @in_turn
 def _tables(chosen: Chosen) -> None:
-    """Offer the numbers in the pictures, made only when opened."""
+    """Offer the numbers in the figures, computed only when opened."""
     use_chosen_language()
     box = st.expander(gettext("The charts as tables"), key=ROOM.key("tables"), on_change="rerun")
     if not box.open:

@@ -1,5 +1,4 @@
-"""The runs there are to show: those whose snapshots lie beside a model, and those in the folder of runs that the owner
-of the server named."""
+"""Find the training runs to show: snapshots beside models, and the runs folder of the server's owner."""
 
 from __future__ import annotations
 
@@ -17,17 +16,17 @@ RUNS_VARIABLE = "ATTNVIZ_RUNS"
 """Environment variable with the folder of the runs that visitors may watch; without it they see none."""
 
 Stamp = tuple[tuple[str, int, int], ...]
-"""Names, times of writing (ns) and sizes of the files that something was read from."""
+"""Names, modification times (ns) and sizes of the files that something was read from."""
 
 
 def shipped() -> dict[str, Path]:
-    """Return the folders of snapshots beside models, by the names of these; those of former versions are left out."""
+    """Return the snapshot folders beside models, by model name; those of former versions are left out."""
     root = Path(os.environ.get(MODELS_VARIABLE, "models"))
     return {path.parent.name: path for path in sorted(root.glob(f"*/{FOLDER}")) if runs_beside(path)}
 
 
 def watched() -> dict[str, Path]:
-    """Return the folders of the runs that may be watched and have a snapshot, by name, the one written last first."""
+    """Return the folders of runs with a snapshot that may be watched, by name, the last modified first."""
     named = os.environ.get(RUNS_VARIABLE)
     if not named:
         return {}
@@ -36,31 +35,31 @@ def watched() -> dict[str, Path]:
 
 
 def runs_beside(folder: Path) -> list[Snapshots]:
-    """Return the runs whose snapshots are in `folder`, those left to themselves first."""
+    """Return the runs with snapshots in `folder`, those trained without guidance first."""
     return sorted(_read(folder, stamp_of(folder)), key=lambda run: (run.guidance, run.name))
 
 
 def watched_run(folder: Path) -> list[Snapshots]:
-    """Return what the run in `folder` has measured so far: its snapshots, with the curves of its log."""
+    """Return the snapshots of the run in `folder` so far, with the curves of its log."""
     found = _read(folder / "model" / FOLDER, stamp_of(folder / "model" / FOLDER))
     curves = read_curves(folder / "log.csv")
     return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in found[-1:]]
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Return what changes when a file of `folder` does."""
+    """Return the version of the files of `folder`, which changes when one of them does."""
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
             state = path.stat()
-        except OSError:  # it has just gone
+        except OSError:  # it has just been deleted
             continue
         found.append((path.name, state.st_mtime_ns, state.st_size))
     return tuple(found)
 
 
 def identity_of(runs: list[Snapshots]) -> str:
-    """Return what tells what `runs` show from what others show."""
+    """Return a digest of the content of `runs`, for use in cache keys."""
     digest = hashlib.sha256()
     for run in runs:
         digest.update(repr((run.name, run.guidance, run.updates, run.sentences, sorted(run.curves.items()))).encode())

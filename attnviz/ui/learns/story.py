@@ -1,4 +1,4 @@
-"""The page *How it learns* as a page for a lecture tells it, and what both say of its moments."""
+"""Export the page *How it learns* for lecture mode, with the texts that both share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from attnviz.wording.learning import (
 
 
 def learns_told(chosen: Chosen, update: int, theme: ThemeName) -> Story:
-    """Return what the page tells of the runs that are `chosen`, which opens at `update`."""
+    """Return the exported page of the runs that are `chosen`, opened at `update`."""
     runs, moments = chosen.runs, moments_of(chosen.runs)
     sentence, title = runs[0].sentences[chosen.sentence], gettext("Loss, BLEU and alignment error rate")
     curves = tuple(quality_figure(runs, moments, update=at, theme=theme) for at in moments)
@@ -60,7 +60,7 @@ def learns_told(chosen: Chosen, update: int, theme: ThemeName) -> Story:
 
 
 def lead() -> str:
-    """Return what the page is about."""
+    """Return the introduction of the page."""
     return gettext(
         "The same sentences, at moments of a training: each row shows where the model looks in the English sentence "
         "when it writes that French word, led through a good translation. At first all words are alike to it."
@@ -68,7 +68,7 @@ def lead() -> str:
 
 
 def moment_told(runs: Sequence[Snapshots], update: int) -> str:
-    """Return what is said of a moment: its update, and of a run alone how good it is."""
+    """Return the description of a checkpoint: its update, and the quality of a single run."""
     after = ngettext("After {update} update", "After {update} updates", update, update=grouped(update))
     if update == 0:
         after = gettext("Before the first update")
@@ -77,7 +77,7 @@ def moment_told(runs: Sequence[Snapshots], update: int) -> str:
 
 
 def _looks(run: Snapshots, chosen: Chosen, moments: Sequence[int], theme: ThemeName) -> StoryPicture:
-    """Return where a run looks at every moment; its numbers are those of the last."""
+    """Return the attention of a run at every checkpoint; its table is that of the last."""
     places = [run.moment(update) for update in moments]
     return StoryPicture(
         run_name(run, alone=len(chosen.runs) == 1),
@@ -93,7 +93,7 @@ def _learnt(run: Snapshots, runs: list[Snapshots], moments: Sequence[int], theme
 
 
 def _measured(runs: list[Snapshots]) -> Chapter:
-    """Return the rules of what is measured, and what looks that nobody learnt would measure."""
+    """Return the definitions of the measures, and the baselines of untrained attention."""
     names, rules = measure_names(), measure_rules()
     shown = [name for name in rules if any(name in run.curves for run in runs)]
     told = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in shown]

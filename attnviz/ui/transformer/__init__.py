@@ -1,1 +1,1 @@
-"""To the transformer: the visitor's sentence up a ladder on which each rung changes how well two words fit."""
+"""The page *To the transformer*: each rung of a ladder changes how the score of two words is computed."""

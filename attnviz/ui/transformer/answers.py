@@ -1,4 +1,4 @@
-"""The last rung: what all five translators make of the visitor's sentence, beside one another."""
+"""Draw the last rung: the translations of the visitor's sentence by all five models, side by side."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from attnviz.wording.proof import discrepancy_text, what_is_proved
 MODELS = (FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE)
 """In the order of the page."""
 _FIRST = "What is computed first takes longer."
-"""And is not to count as slowness."""
+"""Translated first, so that the warm-up does not count in a model's duration."""
 
 
 def _open(asked: Asked) -> View:
@@ -60,7 +60,7 @@ def _open(asked: Asked) -> View:
 
 
 def _all(asked: Asked) -> list[Any]:
-    """Return what the models that are here make of the sentence; raise AttnvizError on bad input."""
+    """Return the translations by the installed models; raise AttnvizError on bad input."""
     folders = models()
     found = []
     for name in MODELS:
@@ -72,7 +72,7 @@ def _all(asked: Asked) -> list[Any]:
 
 def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
     traces = _all(asked)
-    st.session_state["answers_on_show"] = traces  # their proofs are made as long as somebody holds them
+    st.session_state["answers_on_show"] = traces  # payloads need the traces held
     if absent := [name for name in MODELS if name not in models()]:
         st.text(gettext("Not among the models here: {absent}.", absent=", ".join(absent)))
     rows = _measured()
@@ -105,7 +105,7 @@ def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
 
 
 def _facts(trace: Any, rows: Rows) -> Facts:
-    """Return what is known of the model that made `trace`, and of this translation."""
+    """Return the facts about the model that made `trace`, and about this translation."""
     own = {row["words"]: float(row["bleu"]) for row in rows if row["model"] == trace.model}
     bucket = bucket_of(len(trace.source_text.split()), list(own)) or ""
     return Facts(count_parameters(models()[trace.model]), 1000 * trace.seconds, bucket, own.get(bucket))
@@ -143,14 +143,14 @@ def _length_title() -> str:
 
 
 def _badge(view: View, traces: list[Any], theme: ThemeName) -> None:
-    """Draw one badge for the step in all models; those that are not here any more are left out."""
+    """Draw one badge for the step in all models, except those no longer installed."""
     parts = ".".join(trace.fingerprint for trace in traces if weights_of(trace) is not None)
     if parts:
         proof(view, address(view.trace, "answers-proof", theme, every=False, part=parts))
 
 
 def _proof(asked: RecordAsked) -> dict[str, Any]:
-    """Return what was proved of a step in every model, of the last step of one that has finished before."""
+    """Return the payload of the checks of a step in every model; of shorter translations the last step."""
     step, *others = asked.steps
     traces = [shown_trace(fingerprint) for fingerprint in asked.part.split(".")]
     if others or any(trace is None for trace in traces):
@@ -200,7 +200,7 @@ def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Ite
 
 
 def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
-    """Yield the answers as a table, a row a model."""
+    """Yield the translations as a table, one row for each model."""
     rows = _measured()
     frame = []
     for trace in _all(asked):

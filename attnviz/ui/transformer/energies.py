@@ -1,4 +1,4 @@
-"""The first rung: one energy of additive and one of dot-product attention, unit by unit, and what each costs."""
+"""Draw the first rung: one energy of additive and of dot-product attention, unit by unit, and the cost of each."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _open(asked: Asked) -> View:
 
 
 def _both(asked: Asked) -> tuple[Trace, Trace]:
-    """Return both models led through what the additive one makes of the sentence; raise AttnvizError on bad input."""
+    """Return both models force-decoded with the additive model's translation; raise AttnvizError on bad input."""
     given = asked.translated(ADDITIVE).translation
     if not given.strip():
         raise AttnvizError(gettext("The translation to lead the models through is empty."))
@@ -75,7 +75,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
 
 
 def _energy(view: View, trace: Trace, theme: ThemeName) -> None:
-    """Draw the energy of the cell on show in one model: its units, what the softmax makes of it, its proof."""
+    """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
     microscope(view, address(trace, "microscope", theme, every=True), f"microscope_{kind}")

@@ -1,4 +1,4 @@
-"""What an exhibit of the page *To the transformer* is, and what the exhibits need to know of the models."""
+"""Define the exhibits of the page *To the transformer*, and what they need to know of the models."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What the visitor has on show: his sentence, and how it is to be translated."""
+    """The visitor's sentence, and how it is translated."""
 
     view: View
-    """That of the other pages."""
+    """The view of the other pages."""
     device: str
     beam: int
 
@@ -40,20 +40,19 @@ class Asked:
         return str(self.view.trace.source_text)
 
     def translated(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
-        """Return what `model` makes of the sentence, or of a `target` that it is led through; raise AttnvizError on bad
-        input."""
+        """Return the trace of `model`, force-decoded with `target` where given; raise AttnvizError on bad input."""
         trace = translate(str(models()[model]), self.device, self.sentence, self.beam, target)
         return on_show(trace)
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of an exhibit is on show, all counts from 0."""
+    """The current selection in an exhibit, counted from 0."""
 
     step: int
     source: int
     swap: tuple[int, int] | None
-    """The places of the two words that have changed places, if any."""
+    """Indices of the two swapped words, if any."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +60,19 @@ class Exhibit:
     """A rung of the ladder. No exhibit imports another."""
 
     open: Callable[[Asked], View]
-    """Makes what it shows, and returns the view of it; raises AttnvizError with a sentence that says why not."""
+    """Computes the exhibit and returns its view; raises AttnvizError with a sentence where it cannot."""
     panel: Callable[[View, Asked, ThemeName], None]
-    """Draws it."""
+    """Draws the exhibit."""
     pictures: Callable[[View, Asked, Chosen, ThemeName], Iterator[Picture]]
-    """Yields its pictures as they are on show, to be saved, each with its numbers; outside a run of the page, too."""
+    """Yields the current figures with their tables, to be saved; also called outside a run of the page."""
     view_id: str
-    """That of its view."""
+    """Id of the exhibit's view."""
     tables: Callable[[View, Asked], Iterator[tuple[str, pd.DataFrame]]] | None = None
-    """Yields numbers that are in no picture."""
+    """Yields tables that belong to no figure."""
 
 
 def missing(*names: str) -> str:
-    """Return which of these models are not here, in a sentence; nothing where all are."""
+    """Return a sentence about which of these models are not installed; empty where all are."""
     absent = [name for name in names if name not in models()]
     if not absent:
         return ""

@@ -1,4 +1,4 @@
-"""The records of an opened head: what the browser fetches of it, and how it is made."""
+"""The payloads of an opened head by name, and the functions that make them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STAGES_OF = {"scores": 1, "weights": 2, "stream": 4}
 
 
 def _opened(asked: Asked) -> OpenHead:
-    """Return the head that is asked about; raise UnknownRecordError where there is none such."""
+    """Return the requested head; raise UnknownRecordError where there is none."""
     opened = named_head(asked.trace, asked.part) if asked.trace.has_heads else None
     if opened is None:
         raise UnknownRecordError(asked.part)
@@ -74,7 +74,7 @@ def _equation(stage: int, asked: Asked) -> dict[str, Any]:
 
 
 def _proof(asked: Asked) -> dict[str, Any]:
-    """Return what was proved of the opened head's kind of attention, and of the stream it adds to."""
+    """Return the payload of the checks of the opened head's kind of attention, and of its residual stream."""
     opened, (step, *others) = _opened(asked), asked.steps
     if asked.weights is None or others:
         raise UnknownRecordError("open-proof")
@@ -94,4 +94,4 @@ MAKERS: Mapping[str, Maker] = {
     **{f"open-{name}": partial(_picture, name) for name in _STAGES_OF},
     **{f"open-equation-{stage}": partial(_equation, stage) for stage in STAGES},
 }
-"""By the names in their addresses; `part` says of which head."""
+"""By the names in their addresses; `part` names the head."""

@@ -1,4 +1,4 @@
-"""The third rung: all heads of the small transformer for the visitor's sentence, and one of them opened."""
+"""Draw the third rung: all heads of the small transformer for the visitor's sentence, and one opened head."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from attnviz.wording.opened_head import (
 from attnviz.wording.proof import not_proved_text
 
 HEAD = "head"
-"""The head that is opened, in the session and in the address."""
+"""Name of the opened head, in the session state and in the address."""
 PICTURES = ("scores", "weights", "values", "stream")
-"""Of a head, by their names in the registry."""
+"""Figures of a head, by their names in the registry."""
 
 
 def _open(asked: Asked) -> View:
@@ -67,7 +67,7 @@ def _choose(name: object) -> None:
 
 
 def _best(trace: TransformerTrace) -> int:
-    """Return which of the heads of the cross-attention is opened first: the one that aligns best."""
+    """Return the index of the cross-attention head that is opened first: that with the lowest error rate."""
     measured = head_errors(trace)
     if measured is None:
         return 0
@@ -75,7 +75,7 @@ def _best(trace: TransformerTrace) -> int:
     return names.index(min(measured.rates, key=measured.rates.__getitem__)) if set(names) == set(measured.rates) else 0
 
 
-def _panel(view: View, asked: Asked, theme: ThemeName) -> None:  # noqa: ARG001  as those of the others
+def _panel(view: View, asked: Asked, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others
     opened: OpenHead = view.trace
 
     measured = head_errors(opened.trace)
@@ -102,7 +102,7 @@ def _at(opened: OpenHead, name: str, theme: ThemeName, *, every: bool = True) ->
 
 
 def _stage(view: View, opened: OpenHead, number: int, title: str, theme: ThemeName) -> None:
-    """Draw a stage of the look that is on show: a sentence, a picture, an equation with its numbers."""
+    """Draw a stage of the current row: a sentence, a figure, and an equation with its numbers."""
     st.html(f'<h3><span class="number">{number}</span>{title}</h3>')
     if number == STAGES[2]:
         context_growth(view, _at(opened, "open-values", theme))
@@ -118,7 +118,7 @@ def _proof(view: View, opened: OpenHead, theme: ThemeName) -> None:
         st.text(not_proved_text(trace))
         return
     at = _at(opened, "open-proof", theme, every=False)
-    # All of the encoder is proved with any step: its positions are not steps.
+    # The whole encoder is verified with any step: its positions are not steps.
     proof(view, at.replace("steps={step}", "steps=0") if opened.kind == "encoder" else at)
 
 

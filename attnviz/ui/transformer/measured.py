@@ -1,4 +1,4 @@
-"""What was measured of a transformer's heads: the alignment error of each, as a command wrote it beside the weights."""
+"""Read the alignment error rates of a transformer's heads, stored beside its weights by a command."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from attnviz.model_folder import stamp
 from attnviz.ui.resources import models, weights_digest_of
 
 FILE = "heads.csv"
-"""In the model's folder, as `attnviz evaluate --heads --heads-csv` writes it."""
+"""File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""
 LINKS = "mutual argmax"
 
 
 @dataclass(frozen=True)
 class HeadErrors:
-    """The alignment error rate of every head of the cross-attention, on one file of gold links."""
+    """Alignment error rates of all cross-attention heads, on one file of gold links."""
 
     file: str
     sentences: int
     rates: Mapping[tuple[int, int], float]
-    """By 0-based layer and head."""
+    """By 0-based layer and head, each in [0, 1]."""
 
 
 def head_errors(trace: Any) -> HeadErrors | None:
-    """Return what was measured of the model that made `trace`, on the first file of the table; None where it was not,
-    the table is damaged, or it is of other weights."""
+    """Return the rates of the model that made `trace`, on the first file of the table.
+
+    Return None where they are missing or damaged, or belong to other weights.
+    """
     folder, digest = models().get(trace.model), weights_digest_of(trace)
     if folder is None or not digest:
         return None

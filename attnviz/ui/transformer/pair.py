@@ -1,4 +1,4 @@
-"""The second rung: two sentences of the visitor's held against one another by attention without recurrence."""
+"""Draw the second rung: two sentences of the visitor's, compared by attention without recurrence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from attnviz.wording import judgement as wording
 from attnviz.wording.proof import what_is_proved
 
 FRENCH = "pair"
-"""The French sentence, in the session and in the address, where it is not the translation."""
+"""Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
 _OF = "pair_of"
 
 
@@ -69,10 +69,10 @@ def _open(asked: Asked) -> View:
 
 
 def _french(asked: Asked) -> str:
-    """Draw the box for the French sentence, which begins with the translation; return what is in it."""
+    """Draw the box of the French sentence, by default the translation; return its text."""
     session, translation = st.session_state, str(asked.view.trace.translation)
     if session.get(_OF) not in (None, asked.sentence):
-        session[FRENCH] = translation  # what was typed was for another sentence
+        session[FRENCH] = translation  # the typed text belongs to another sentence
     elif not session.get(FRENCH):
         session[FRENCH] = link().get(FRENCH) or translation
     session[_OF] = asked.sentence
@@ -121,7 +121,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
 
 
 def _swap(view: View, asked: Asked, judgement: Judgement, theme: ThemeName) -> None:
-    """Show the bag of vectors that the English sentence is, and let two words of it change places."""
+    """Draw the English sentence as a bag of vectors, and the controls that swap two of its words."""
     st.html(f'<h2 class="section">{gettext("A bag of vectors")}</h2>')
     places = choose_swap(asked.sentence)
     other, identity = None, judgement.fingerprint
@@ -134,7 +134,7 @@ def _swap(view: View, asked: Asked, judgement: Judgement, theme: ThemeName) -> N
 
 def _after(asked: Asked, judgement: Judgement, places: tuple[int, int]) -> Judgement:
     folder = detector_folder()
-    assert folder is not None  # _open
+    assert folder is not None  # checked by _open
     return judged(folder, asked.device, swapped(asked.sentence, *places), judgement.target_text)
 
 
@@ -150,8 +150,10 @@ def _bag(
 
 
 def _bag_told(one: Judgement, other: Judgement | None) -> str:
-    """Return what the bag is; where two words are swapped what that changed, and whether the second computation has the
-    same verdict to the last digit."""
+    """Return what the bag is or, with two words swapped, the effect of that.
+
+    It includes whether the recomputation of both gives bitwise equal probabilities.
+    """
     if other is None:
         return wording.bag_told()
     places, weights = reordered(one, other), weights_of_detector(one)
@@ -165,8 +167,7 @@ def _bag_told(one: Judgement, other: Judgement | None) -> str:
 
 @made_once
 def _heatmap(_looks: PairLooks, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
-    """Return where one sentence looks in the other, as JSON. Only where `linked` do its rows stand for the steps of the
-    view."""
+    """Return the attention of one sentence to the other, as JSON; rows are steps of the view only where `linked`."""
     figure = attend_figure(_looks, theme=theme)
     if not linked:
         figure.layout.meta = {name: figure.layout.meta[name] for name in ("alt", "narrowest", "widest")}
@@ -232,7 +233,7 @@ def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Ite
 
 
 def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  as others
-    """Yield the numbers of the verdict, which are in no picture."""
+    """Yield the numbers of the verdict, which are in no figure."""
     yield gettext("The sums of the comparisons, and the layer above them"), aggregated_table(view.trace.judgement)
     yield gettext("The verdict"), verdict_table(view.trace.judgement)
 

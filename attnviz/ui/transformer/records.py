@@ -1,4 +1,4 @@
-"""The records of the page *To the transformer*: what the browser may fetch of a translation, and how it is made."""
+"""The payloads of the page *To the transformer* by name, and the functions that make them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The page *To the transformer* below its sentence: the rung on show, its exhibit, and what there is to take away.
+"""Draw the page *To the transformer* below its sentence: the current rung, its exhibit, and downloads.
 
-The server makes what is in the exhibit on show and nothing of the others.
+The server computes the current exhibit only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from attnviz.wording import ladder
 from attnviz.wording.ladder import LINES, Rung, ladder_equation, rung_names
 
 RUNG = "rung"
-"""The rung on show, in the session and in the address."""
+"""Name of the current rung, in the session state and in the address."""
 EXHIBITS: Mapping[str, Exhibit] = {
     "dot": energies.EXHIBIT,
     "pair": pair.EXHIBIT,
@@ -51,7 +51,7 @@ _HELD = "transformer_on_show"
 
 
 def transformer_room(asked: Asked) -> None:
-    """Draw the rung that was chosen, for the sentence of `asked`."""
+    """Draw the chosen rung for the sentence of `asked`."""
     session = st.session_state
     for name in _CHOICES:
         session.setdefault(name, link().get(name))
@@ -65,9 +65,9 @@ def transformer_room(asked: Asked) -> None:
         with st.container(key="transformer_problem"):
             st.text(str(error))
         return
-    session[_HELD] = view.trace, asked.view.trace  # records are made as long as somebody holds what they are of
+    session[_HELD] = view.trace, asked.view.trace  # payloads are available while the session holds the traces
     _write_address(view, asked, chosen)
-    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         exhibit.panel(view, asked, theme_name())
         if LINES[_rung(chosen)]:
             with st.container(key=view.key("ladder")):
@@ -81,7 +81,7 @@ def transformer_room(asked: Asked) -> None:
 
 
 def forget_transformer(session: Session) -> None:
-    """Forget what was chosen on the page: another link is to be followed."""
+    """Clear the choices of the page, before another link is followed."""
     for name in (*_CHOICES, pair.FRENCH):
         session.pop(name, None)
     for exhibit in EXHIBITS.values():
@@ -89,7 +89,7 @@ def forget_transformer(session: Session) -> None:
 
 
 def _chosen_rung() -> str:
-    """Draw the ladder; return the rung that is chosen on it."""
+    """Draw the ladder; return the chosen rung."""
     names = {name: title for name, title in rung_names().items() if name in EXHIBITS}
     return localised(
         st.segmented_control,
@@ -107,7 +107,7 @@ def _rung(name: str) -> Rung:
 
 
 def _write_address(view: View, asked: Asked, chosen: str) -> None:
-    """Have in the address what is on show on other pages, and here."""
+    """Write the parameters of the other pages' view and of this page into the address."""
     session = st.session_state
     address.write_too(session, address.own_parameters(session, asked.view))
     first = next(iter(EXHIBITS))
@@ -125,7 +125,7 @@ def _write_address(view: View, asked: Asked, chosen: str) -> None:
 
 
 def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
-    """Offer the numbers in the pictures, made only while the box is open."""
+    """Offer the numbers in the figures, computed only while the box is open."""
     theme, swap = theme_name(), chosen_swap(asked.sentence)
 
     def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
@@ -139,7 +139,7 @@ def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
 @st.fragment
 @in_turn
 def _downloads(view: View, exhibit: Exhibit, asked: Asked, rung: Rung) -> None:
-    """Offer the pictures, drawn when the box is opened."""
+    """Offer the figures, drawn when the box is opened."""
     use_chosen_language()
     swap, code = chosen_swap(asked.sentence), language()
 
@@ -162,7 +162,7 @@ def _downloads(view: View, exhibit: Exhibit, asked: Asked, rung: Rung) -> None:
 
 
 def _told(view: View, exhibit: Exhibit, asked: Asked, chosen: Chosen, rung: Rung, theme: ThemeName) -> Story:
-    """Return what the page tells of the rung on show."""
+    """Return the page for a lecture with the current rung."""
     told, tables = ladder.story(rung), tuple(exhibit.tables(view, asked)) if exhibit.tables else ()
     equation = ladder_equation(rung, theme)
     note = (ladder.note(rung),) if LINES[rung] else ()

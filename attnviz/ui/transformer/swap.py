@@ -1,4 +1,4 @@
-"""Which two words of the English sentence change places: chosen, swapped by a button, and kept in the address."""
+"""Choose two words of the English sentence and swap them by a button; the choice is in the address."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from attnviz.ui.requests import request_button
 from attnviz.wording.labels import shorten
 
 SWAP = "swap"
-"""The places of the two words, counted from 1 as in "2.5", in the session and in the address; none while they stand as
-they were."""
+"""Name of the choice in session state and address: the words' places from 1, such as "2.5"; none while unswapped."""
 _ONE, _OTHER = "swap_one", "swap_other"
 
 
 def chosen_swap(sentence: str) -> tuple[int, int] | None:
-    """Return the 0-based places of the two words that are swapped; None while they stand as they were."""
+    """Return the 0-based indices of the two swapped words; None while unswapped."""
     return _places(st.session_state.get(SWAP), len(sentence.split()))
 
 
@@ -59,7 +58,7 @@ def _press(places: list[int] | None) -> None:
 
 
 def _places(value: object, count: int) -> tuple[int, int] | None:
-    """Return the places that a link, or the session, names, where there are two such words."""
+    """Return the indices that a link or the session state has, None where they are invalid."""
     found = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})", str(value))
     if not found:
         return None

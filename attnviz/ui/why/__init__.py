@@ -1,1 +1,1 @@
-"""Why attention: the visitor's sentence through three models that differ in their attention alone."""
+"""The page *Why attention?*: the visitor's sentence through three models that differ in their attention only."""

@@ -1,4 +1,4 @@
-"""BLEU by the length of the sentence, of the three models, as it was measured, with the visitor's sentence marked."""
+"""Draw the measured BLEU of the three models by sentence length, with the visitor's sentence marked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attnviz.wording.why import length_sentence
 
 
 def by_length(view: View, three: Trio, theme: ThemeName) -> str:
-    """Draw the picture; where it was not measured, return a sentence that says so."""
+    """Draw the figure; where nothing was measured, return a sentence that says so."""
     rows = measured()
     if not rows:
         return gettext("What was measured of the three models by length, {file}, is not beside them.", file=FILE)
@@ -31,7 +31,7 @@ def by_length(view: View, three: Trio, theme: ThemeName) -> str:
 
 
 def measured() -> Rows:
-    """Return what was measured of the three models; nothing where it is not here, or is damaged."""
+    """Return the measured rows of the three models; nothing where they are missing or damaged."""
     return measured_of(MODELS)
 
 
@@ -44,14 +44,14 @@ def _told(rows: Rows, words: int, three: Trio) -> str:
     return length_sentence(words, bucket, {kind: scores[kind] for kind in kinds.values() if kind in scores})
 
 
-def by_length_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  as those of the others
-    """Yield the numbers of the picture."""
+def by_length_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  same signature as the others
+    """Yield the numbers of the figure."""
     if rows := measured():
         yield _title(), bleu_by_length_table(rows)
 
 
 def by_length_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
-    """Yield the picture as it is saved."""
+    """Yield the figure as it is saved."""
     if rows := measured():
         words = len(three.good.source_text.split())
         figure, told = bleu_by_length(rows, theme, marked=words), _told(rows, words, three)

@@ -1,4 +1,4 @@
-"""One translation that all three models are led through: how likely each finds every word of it."""
+"""Force-decode one translation with all three models: the probability of every word of it in each."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ from attnviz.ui.why.trio import Trio, led_through, missing, trio_stamp
 from attnviz.wording.why import forgetting_sentences
 
 _NOTHING = {"height": 10, "xaxis": {"visible": False}, "yaxis": {"visible": False}, "meta": {"alt": "", "narrowest": 1}}
-"""Of a picture that cannot be drawn: the sentence above it says why."""
+"""Layout of an empty figure; the sentence above it gives the reason."""
 
 
 def forced(view: View, three: Trio, theme: ThemeName) -> None:
-    """Draw the probability of each word in each model, with what is seen of it."""
+    """Draw the probability of each word in each model, with a summary."""
     at = address(three.good, "forced-words", theme, every=True, models=trio_stamp())
     chart(view, at, "forced_words", waiting=gettext("Computing…"))
 
 
 def forced_record(asked: Asked) -> dict[str, Any]:
-    """Return the picture for the translation that was asked about, or why there is none in its place; raise
-    UnknownRecordError where one of the models is missing."""
+    """Return the payload of the figure for the requested translation, or of an empty one with the reason.
+
+    Raise UnknownRecordError where one of the models is missing.
+    """
     if missing():
         raise UnknownRecordError("forced-words")
     try:
         found = _found(asked.trace)
-    except AttnvizError as error:  # cut into other words, say
+    except AttnvizError as error:  # for example, the models segment it into different words
         return steady_record(go.Figure(layout=_NOTHING).to_json(), {EVERY_STEP: ("", str(error))})
     told = _told(found)
     figures = [forced_words_figure(found, slanting=slanting, theme=asked.theme) for slanting in (False, True)]
@@ -45,12 +47,12 @@ def forced_record(asked: Asked) -> dict[str, Any]:
 
 
 def forced_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the numbers of the picture."""
+    """Yield the numbers of the figure."""
     yield _title(), forced_words_table(_found(three.good))
 
 
 def forced_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
-    """Yield the picture as it is saved."""
+    """Yield the figure as it is saved."""
     found = _found(three.good)
     figure = forced_words_figure(found, theme=theme)
     yield Picture(_title(), _title(), "forced-words", figure, forced_words_table(found), _told(found))

@@ -1,5 +1,4 @@
-"""How far a sentence can grow, and whether its translation breaks: a long one of the paper's, or the visitor's, clause
-by clause."""
+"""Translate a long sentence of the paper's, or the visitor's, as it grows clause by clause."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ _BEAM = 5
 
 
 def growing(view: View, theme: ThemeName) -> None:
-    """Draw the sentence of `view`, the judge's translation of it, as it grows."""
+    """Draw the growing sentence of `view`, which has the judge's translation of it."""
     which = trio_stamp()
     lanes(view, {"at": address(view.trace, "growing", theme, every=True, models=which)})
     chart(
@@ -45,8 +44,10 @@ def growing(view: View, theme: ThemeName) -> None:
 
 
 def growth_record(asked: Asked) -> dict[str, Any]:
-    """Return the translations of every beginning of the sentence, side by side; raise UnknownRecordError where there
-    are none."""
+    """Return the payload of the translations of every beginning of the sentence, side by side.
+
+    Raise UnknownRecordError where there are none.
+    """
     found = _asked(asked)
     labels = [
         ngettext("{count} of {all} clauses", "{count} of {all} clauses", place + 1, all=len(found.clauses))
@@ -66,27 +67,29 @@ def growth_record(asked: Asked) -> dict[str, Any]:
 
 
 def growth_chart_record(asked: Asked) -> dict[str, Any]:
-    """Return the picture of how good they are; raise UnknownRecordError where there is none."""
+    """Return the payload of their scores; raise UnknownRecordError where there are none."""
     found = _asked(asked)
     figure = sentence_growth_figure(found, theme=asked.theme)
     return steady_record(figure.to_json(), {EVERY_STEP: ("", growth_sentence(found))})
 
 
 def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the numbers of the picture, with the translations."""
+    """Yield the numbers of the figure, with the translations."""
     yield _title(), sentence_growth_table(grown(trace))
 
 
 def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[Picture]:
-    """Yield the picture as it is saved."""
+    """Yield the figure as it is saved."""
     found = grown(trace)
     figure, table = sentence_growth_figure(found, theme=theme), sentence_growth_table(found)
     yield Picture(_title(), _title(), "sentence-growth", figure, table, growth_sentence(found))
 
 
 def grown(trace: Trace) -> Growth:
-    """Return what the three models make of every beginning of the sentence of `trace`, which the judge translated,
-    found once for all visitors; raise AttnvizError where a model is missing."""
+    """Return the three models' translations of every beginning of the sentence of `trace`, the judge's translation.
+
+    They are cached for all visitors. Raise AttnvizError where a model is missing.
+    """
     best = judge()
     if missing() or best is None:
         raise AttnvizError(missing() or no_judge())
@@ -96,7 +99,7 @@ def grown(trace: Trace) -> Growth:
 
 
 def no_judge() -> str:
-    """Return that there is no model to measure the three by."""
+    """Return a sentence that there is no judge."""
     return gettext("To measure the three by, this needs a better model beside them, as en-fr is; there is none here.")
 
 
@@ -117,7 +120,7 @@ def _asked(asked: Asked) -> Growth:
 
 @kept_in(Kept(2 << 20, size=size_of))
 def _grown(sentence: str, best: str, device: str, which: str) -> Growth:
-    from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu: only those who let a sentence grow need wait for it
+    from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu is slow to import: loaded only when a sentence grows
 
     parts, folders = clauses(sentence), models()
     texts = list(beginnings(parts))
@@ -132,8 +135,10 @@ def _grown(sentence: str, best: str, device: str, which: str) -> Growth:
 def _floor(
     sentence: str, references: Sequence[str], made: Mapping[str, str], score: Callable[[str, str], float]
 ) -> NDArray[np.float64]:
-    """Return the mean score against each reference, (N,), of as many words of what the judge `made` of other
-    sentences."""
+    """Return the mean score of unrelated translations against each reference, (N,): the chance level.
+
+    They are what the judge `made` of other sentences, cut to as many words as the reference.
+    """
     others = [text.split() for source, text in made.items() if source != sentence]
     return np.array(
         [np.mean([score(" ".join(words[: len(good.split())]), good) for words in others]) for good in references]
@@ -142,6 +147,6 @@ def _floor(
 
 @kept_in(Kept(1 << 20, size=size_of))
 def _judged(best: str, device: str, which: str) -> dict[str, str]:  # noqa: ARG001  part of the key
-    """Return what the judge makes of the long sentences of the program."""
+    """Return the judge's translations of the built-in long sentences."""
     sentences = [*TABLE_3, *LONG]
     return dict(zip(sentences, translations(str(models()[best]), device, sentences, _BEAM), strict=True))

@@ -1,4 +1,4 @@
-"""Which sentence is made to grow: one of the paper's long ones, or the visitor's own where it has clauses."""
+"""Choose the growing sentence: one of the paper's long ones, or the visitor's own where it has several clauses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import Session
 
 LONG = "long"
-"""The choice, in the session and in the address: the number of a sentence of the paper, from 1, or `_OWN`."""
+"""Name of the choice in session state and address: the number of a sentence of the paper, from 1, or `_OWN`."""
 _OWN = "own"
 _LABEL = 22
 
 
 def choose_long_sentence(own: str) -> str:
-    """Draw the choice, and have it in the address; return the sentence. The visitor's is offered where it is cut into
-    clauses."""
+    """Draw the choice and write it into the address; return the sentence.
+
+    The visitor's own is offered where it has several clauses.
+    """
     session = st.session_state
     session.setdefault(LONG, link().get(LONG))
     offered = {str(number): sentence for number, sentence in enumerate(TABLE_3, 1)}
@@ -42,7 +44,7 @@ def choose_long_sentence(own: str) -> str:
 
 
 def forget_long_sentence(session: Session) -> None:
-    """Forget which was chosen: another link is to be followed."""
+    """Clear the choice, before another link is followed."""
     session.pop(LONG, None)
 
 

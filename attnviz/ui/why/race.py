@@ -1,4 +1,4 @@
-"""Three translations of one sentence, written step by step in parallel, and what each has to look with."""
+"""Draw three translations of one sentence, written step by step in parallel, with what each attends to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attnviz.wording.why import attention_name
 
 
 def race(view: View, three: Trio) -> None:
-    """Draw the three translations of `three` with what moves them."""
+    """Draw the three translations of `three` with their step controls."""
     identity = "-".join(trace.fingerprint for trace in three.own)
     lanes(view, _record(three, identity, language()))
 
@@ -49,7 +49,7 @@ def _lane(trace: Trace, count: int) -> dict[str, object]:
 
 
 def _notes(trace: Trace, count: int) -> list[str]:
-    """Return what is said of each of `count` steps, also after the end of this translation."""
+    """Return the note of each of `count` steps, including those after the end of this translation."""
     words, steps = trace.words(), len(trace.target_pieces)
     notes = []
     for step, log in enumerate(trace.log_probabilities):

@@ -1,4 +1,4 @@
-"""The page *Why attention?* from the top: the story, its pictures, and what there is to take away."""
+"""Draw the page *Why attention?*: texts, figures and downloads."""
 
 from __future__ import annotations
 
@@ -34,18 +34,20 @@ from attnviz.wording import why_story
 from attnviz.wording.why_story import REFERENCES
 
 RACE, GROWTH = "why", "growing"
-"""The views of the page: the three translations, and the sentence that grows."""
+"""Ids of the page's views: the three translations, and the growing sentence."""
 _HELD = "why_on_show"
 
 
 def why_room(three: Trio, main: View) -> None:
-    """Draw the page for the sentence of `three`. The address is that of `main`, what is on show on other pages, with
-    what is chosen here."""
+    """Draw the page for the sentence of `three`; its address includes the parameters of `main`.
+
+    `main` is the view of other pages.
+    """
     three, session = replace(three, good=on_show(three.good)), st.session_state
     view = View(RACE, three.longest)
     address.write_too(session, address.own_parameters(session, main))
     address.lead(session, view, main)
-    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         passage(why_story.race())
         race(view, three)
         passage(why_story.forced(three.good.model, given=three.good.search.method == "forced"), three.good.translation)
@@ -58,21 +60,21 @@ def why_room(three: Trio, main: View) -> None:
         messages = st.container(key=view.key("messages"))
     passage(why_story.growth())
     long = _growth(three)
-    with messages:  # after the choice of the long sentence, which the address is written with
+    with messages:  # after the choice of the long sentence, which is part of the address
         view_state(view)
-    session[_HELD] = three, long  # records are made as long as somebody holds what they are of
+    session[_HELD] = three, long  # payloads are available while the session holds the traces
     _foot(view, three, long)
 
 
 def forget_why(session: Session) -> None:
-    """Forget what was chosen on the page: another link is to be followed."""
+    """Clear the choices of the page, before another link is followed."""
     for view_id in (RACE, GROWTH):
         address.forget_view(session, view_id)
     forget_long_sentence(session)
 
 
 def _growth(three: Trio) -> Trace | None:
-    """Draw the sentence that grows; return the judge's translation of all of it, or None where there is no judge."""
+    """Draw the growing sentence; return the judge's translation of all of it, or None where there is no judge."""
     best = judge()
     if best is None:
         st.text(no_judge())
@@ -88,7 +90,7 @@ def _growth(three: Trio) -> Trace | None:
 
 
 def _foot(view: View, three: Trio, long: Trace | None) -> None:
-    """Draw what there is to take away, and who said it first."""
+    """Draw downloads, tables and references."""
     with st.container(horizontal=True, vertical_alignment="center", key="why_foot"):
         _downloads(three, long)
         copy_link(view)
@@ -98,7 +100,7 @@ def _foot(view: View, three: Trio, long: Trace | None) -> None:
 
 @st.fragment
 def _tables(view: View, three: Trio, long: Trace | None) -> None:
-    """Offer the numbers in the pictures, made only when opened."""
+    """Offer the numbers in the figures, computed only when opened."""
     use_chosen_language()
     box = st.expander(gettext("The charts as tables"), key=view.key("tables"), on_change="rerun")
     if not box.open:
@@ -119,7 +121,7 @@ def _all_tables(three: Trio, long: Trace | None) -> Iterator[tuple[str, pd.DataF
 
 
 def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
-    """Yield the pictures of the page as they are saved."""
+    """Yield the figures of the page as they are saved."""
     for pictures in (forced_pictures, signals_pictures, by_length_pictures):
         yield from pictures(three)
     if long is not None:
@@ -129,7 +131,7 @@ def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
 @st.fragment
 @in_turn
 def _downloads(three: Trio, long: Trace | None) -> None:
-    """Offer the pictures, drawn when the box is opened."""
+    """Offer the figures, drawn when the box is opened."""
     use_chosen_language()
     picture_box(
         lambda: picture_file_buttons((picture_file(three.good, one) for one in why_pictures(three, long)), "export"),

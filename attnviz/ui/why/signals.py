@@ -1,4 +1,4 @@
-"""How far learning signals travel in the three models, for one translation that all are led through."""
+"""Draw how far gradients travel in the three models, force-decoded with one translation."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _RECKONED: Kept[object] = Kept(4 << 20, size=size_of)
 
 
 def signals(view: View, three: Trio, theme: ThemeName) -> None:
-    """Draw how far signals travel in each model."""
+    """Draw how far gradients travel in each model."""
     at = address(three.good, "signals", theme, every=True, models=trio_stamp())
     chart(view, at, "signals", waiting=gettext("Computing…"))
 
 
 def signals_record(asked: Asked) -> dict[str, Any]:
-    """Return the picture for the translation that was asked about; raise UnknownRecordError where there is none."""
+    """Return the payload of the figure for the requested translation; raise UnknownRecordError where there is none."""
     if missing():
         raise UnknownRecordError("signals")
     try:
@@ -47,12 +47,12 @@ def signals_record(asked: Asked) -> dict[str, Any]:
 
 
 def signals_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the numbers behind the picture."""
+    """Yield the numbers of the figure."""
     yield _title(), _table(led_through(three.good))
 
 
 def signals_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
-    """Yield the picture as it is saved."""
+    """Yield the figure as it is saved."""
     traces = led_through(three.good)
     found = [_reckoned(trace) for trace in traces]
     figure = signals_figure(_kinds(traces), found, theme=theme)
@@ -68,7 +68,7 @@ def _title() -> str:
 
 
 def _table(traces: tuple[Trace, ...]) -> pd.DataFrame:
-    """Return the numbers of all models that cut the sentences as the last of them does."""
+    """Return the numbers of all models that segment the sentences like the last one."""
     alike = [trace for trace in traces if trace.target_pieces == traces[-1].target_pieces]
     alike = [trace for trace in alike if trace.source_pieces == traces[-1].source_pieces]
     return signals_table(alike[-1], [trace.model for trace in alike], [_reckoned(trace) for trace in alike])
@@ -79,8 +79,10 @@ def _kinds(traces: tuple[Trace, ...]) -> list[str]:
 
 
 def _shares(found: Signals, traces: tuple[Trace, ...]) -> tuple[float, float] | None:
-    """Return which share of what arrives goes to the piece that the last of the models looks at most, and what would
-    be an equal one; None where another of them cuts the sentences into other pieces."""
+    """Return the share of the gradient that reaches the piece the last model attends to most, and the uniform share.
+
+    None where another model segments the sentences differently.
+    """
     looking = traces[-1]
     if not looking.attends or found.whole.shape != looking.alignment.shape:
         return None
@@ -88,7 +90,7 @@ def _shares(found: Signals, traces: tuple[Trace, ...]) -> tuple[float, float] | 
 
 
 def _reckoned(trace: Trace) -> Signals:
-    """Return the signals of `trace`, reckoned once for all visitors; raise AttnvizError where its model has gone."""
+    """Return the signals of `trace`, cached for all visitors; raise AttnvizError where its model is missing."""
 
     def reckon() -> Signals:
         found = signals_of(trace)

@@ -1,4 +1,4 @@
-"""The page *Why attention?* as a page for a lecture tells it."""
+"""Export the page *Why attention?* for a lecture."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from attnviz.wording.why_story import REFERENCES, Passage
 
 
 def why_told(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
-    """Return what the page tells of `three`, and of the sentence that grows where there is one; raise AttnvizError
-    where a model has gone."""
+    """Return the page for a lecture on `three`, and on the growing sentence where there is one.
+
+    Raise AttnvizError where a model is missing.
+    """
     good = three.good
     forced = why_story.forced(good.model, given=good.search.method == "forced")
     whose = gettext("The translation, by {model}: {text}", model=good.model, text=good.translation)
@@ -45,7 +47,7 @@ def why_told(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
 
 
 def _race(three: Trio, theme: ThemeName) -> Chapter:
-    """Return the three translations, each with its heatmap, or the one vector, in which the row of a step is framed."""
+    """Return the three translations, each with its heatmap or its one vector, with the row of a step framed."""
     told = gettext("A picture has a row for each word; the slider above, or ← and →, frames that of a step.")
     drawn = tuple(_looks(trace, theme) for trace in three.own)
     return Chapter(why_story.race().heading, (told,), drawn, tuple(race_tables(three)))

@@ -1,4 +1,4 @@
-"""The three models of the page: they differ in their attention alone."""
+"""Load the three models of the page, which differ in their attention only."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from attnviz.model_folder import EVERY_FILE, stamp
 from attnviz.ui.resources import devices, models, translate
 
 MODELS = ("small-fixed", "small-dot", "small-additive")
-"""Names of their folders, in the order of the page: what each later one has, the one before lacks."""
+"""Names of their folders, in the order of the page: each has something that the previous one lacks."""
 JUDGE = "en-fr"
-"""The model whose translations are the good ones, where it is here."""
+"""Name of the model whose translations serve as references, where it is installed."""
 _BEAM = 5
 
 
 @dataclass(frozen=True)
 class Trio:
-    """A sentence as the three models have it."""
+    """The three models' translations of a sentence."""
 
     own: tuple[Trace, ...]
     """Their own translations."""
     good: Trace
-    """A translation that all are to be led through, as the model that made it was, or that was given."""
+    """Translation that all are force-decoded with: the judge's, or a given one."""
 
     @property
     def longest(self) -> Trace:
-        """The one of their own translations that takes most steps."""
+        """The one of their own translations with the most steps."""
         return max(self.own, key=lambda trace: len(trace.target_pieces))
 
 
 def missing() -> str:
-    """Return which of the models are not here, in a sentence; nothing where all are."""
+    """Return a sentence about which of the models are not installed; empty where all are."""
     absent = [name for name in MODELS if name not in models()]
     if not absent:
         return ""
@@ -46,14 +46,17 @@ def missing() -> str:
 
 
 def judge() -> str | None:
-    """Return the model that the three are measured by: `JUDGE`, or the first other one; None where there is none."""
+    """Return the reference model: `JUDGE`, or the first other one; None where there is none."""
     others = [name for name in models() if name not in MODELS]
     return JUDGE if JUDGE in others else next(iter(others), None)
 
 
 def trio(text: str, given: str | None, device: str = "auto", beam: int = _BEAM) -> Trio:
-    """Return what the three make of a sentence, and of a translation: that `given`, or that of the judge, or, where
-    there is none, of the last of the three. Nothing must be `missing`. Raise AttnvizError on bad input."""
+    """Return the three models' translations of `text`, and the translation for forced decoding.
+
+    That is the one `given`, else the judge's, else that of the last of the three. Callers check `missing` first. Raise
+    AttnvizError on bad input.
+    """
     folders = models()
     own = tuple(translate(str(folders[name]), device, text, beam, None) for name in MODELS)
     other = judge()
@@ -66,7 +69,10 @@ def trio(text: str, given: str | None, device: str = "auto", beam: int = _BEAM) 
 
 
 def led_through(good: Trace) -> tuple[Trace, ...]:
-    """Return the three led through the translation in `good`; raise AttnvizError where they cannot be."""
+    """Return the traces of the three models, force-decoded with the translation in `good`.
+
+    Raise AttnvizError where that is impossible.
+    """
     where = good.device if good.device in devices() else "cpu"
     if not good.translation.strip():
         raise AttnvizError(gettext("The translation to lead the models through is empty."))
@@ -74,7 +80,7 @@ def led_through(good: Trace) -> tuple[Trace, ...]:
 
 
 def trio_stamp() -> str:
-    """Return what tells the models, as their files are now, from others: part of the address of what they make."""
+    """Return a digest of the current files of the models, part of the addresses of what they make."""
     folders = models()
     names = [*MODELS, *filter(None, [judge()])]
     text = repr([stamp(str(folders[name]), *EVERY_FILE) for name in names if name in folders])
