@@ -118,5 +118,5 @@ def _one_of(array: Array, index: int | None, axis: int, shape: str) -> Array:
 
 
 def shape_name(array: Array) -> str:
-    """Return the shape of `array` for display, such as "2 × 3"."""
+    """Return the shape of `array`, of any shape, for display, such as "2 × 3"."""
     return " × ".join(map(str, array.shape)) or "1"

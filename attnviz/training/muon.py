@@ -47,7 +47,7 @@ class Muon(Optimizer):
 
 
 def orthogonalised(matrix: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Return `matrix` with singular values near 1 and the same singular vectors (Newton-Schulz iteration)."""
+    """Return `matrix`, (m, n), with singular values near 1 and the same singular vectors (Newton-Schulz iteration)."""
     a, b, c = COEFFICIENTS
     wide = matrix.to(dtype)
     if tall := len(matrix) > matrix.shape[1]:

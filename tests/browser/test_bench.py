@@ -188,6 +188,7 @@ def test_pulled_undone_pulled_in_another_language_and_held(
     expect(page.locator(".bench .only")).to_have_text("Seulement ici")
     expect(page.locator(".st-key-changed p")).to_contain_text("« ·Europe »")
     assert changed(page) == snapshot(name="pulled, in French")
+    pulled = text_of(page.locator(".st-key-changed p"))
     expect_translation(page, looked_there)
     page.get_by_label("garder la traduction").check()
     strongest = int(first.alignment[STEP - 1].argmax())
@@ -198,6 +199,7 @@ def test_pulled_undone_pulled_in_another_language_and_held(
     assert machine["height"] > 300  # what is set by hand leaves it its place above the stages
     page.wait_for_function("() => new URL(location.href).searchParams.get('branch') === '2'")
     expect_translation(page, looked_there)  # held: only the numbers are others
+    expect(page.locator(".st-key-changed p")).not_to_have_text(pulled)
     expect(page.locator(".st-key-changed p")).to_contain_text("« ·Europe »")
     assert changed(page) == snapshot(name="held, in French")
 
