@@ -11,20 +11,20 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention_kinds
-from attnviz.analysis.proof import Prover
+from attnviz.analysis.verification import Prover
 from attnviz.attention_kinds import ATTENTION_KINDS, VARIABLE, full_name, kind_of, register, resolve
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
 from attnviz.errors import AttnvizError
 from attnviz.figures import STEP_FIGURES, heatmap, step_figures
-from attnviz.figures.subject import Subject
+from attnviz.figures.figure_input import Subject
 from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 from attnviz.wording.equations import equations
-from attnviz.wording.proof import badge_text
 from attnviz.wording.stages import narrate
+from attnviz.wording.verification import badge_text
 from tests.conftest import SENTENCES, ModelFactory
 from tests.small_run import kept_run
 

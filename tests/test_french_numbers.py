@@ -12,22 +12,22 @@ import numpy as np
 import pytest
 
 from attnviz import Trace, Translator
-from attnviz.analysis.ledger import ledger
-from attnviz.analysis.proof import Discrepancy
+from attnviz.analysis.logit_attribution import logit_attribution
+from attnviz.analysis.verification import Discrepancy
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import STEP_FIGURES, heatmap
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import StepFigure
-from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext, set_language
 from attnviz.model_folder import load_weights
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings.findings import findings_record
 from attnviz.wording.equations import equations
 from attnviz.wording.latex import number
-from attnviz.wording.ledger import ledger_sentence
+from attnviz.wording.logit_attribution import ledger_sentence
 from attnviz.wording.numbers import decimal, signed, significant
-from attnviz.wording.proof import discrepancy_text
 from attnviz.wording.stages import narrate, step_sentence
+from attnviz.wording.verification import discrepancy_text
 
 POINT = re.compile(r"\d\.\d")
 READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}
@@ -110,7 +110,7 @@ def test_no_sentence_about_a_translation_has_a_decimal_point(trace: Trace) -> No
 
 def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, subject: Subject, model_folder: Path) -> None:
     weights = load_weights(model_folder)
-    entries = ledger(trace, weights, 1, trace.target_ids[1])
+    entries = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert not POINT.search(ledger_sentence(trace, entries, "un", None))
     figures = [heatmap(trace, by="words", margins=True), heatmap(trace, by="pieces", root=True)]
     figures += [one.draw(subject) for one in drawable(subject).values()]

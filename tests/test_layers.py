@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "errors languages bounds browser_modules browser_programs kept memory",
+    "errors languages bounds browser_modules browser_programs lru_cache memory",
     "attention_kinds",
     "arguments files text text_files network palette versions",
     "model_folder trace devices vocabulary",
@@ -31,11 +31,11 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "guard link turns",
-    "inbox language glossary modules passage pictures admission sign_in shelf",
+    "request_filter link concurrency",
+    "inbox language glossary modules text_passages figure_cache admission sign_in corpus_tables",
     "resources",
-    "by_length page_state records",
-    "components payloads",
+    "bleu_by_length page_state shared_payloads",
+    "components session_payloads",
     "requests",
     "file_box style",
     "chrome step",
@@ -47,7 +47,7 @@ UI_LAYERS = (
 """The same inside `attnviz.ui`."""
 
 FORBIDDEN = {
-    "attention_kinds bounds browser_modules browser_programs kept files": "torch streamlit plotly",
+    "attention_kinds bounds browser_modules browser_programs lru_cache files": "torch streamlit plotly",
     "model_folder text vocabulary palette trace analysis": "torch streamlit plotly",
     "wording": "torch streamlit plotly pandas",
     "architectures figures export notebook commands": "torch streamlit",

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.distributions import climb, jensen_shannon
-from attnviz.analysis.looks import Look, Trial
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.step_evaluation import Look, Trial
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -
 
     Change of p(w) is total variation. Projected gradient ascent starts from several distributions that respect the
     bound; its result is at least as far as any of them, and not always the farthest. Raise AttnvizError and IndexError
-    as `trials`, ValueError for a bound outside 0 to 1.
+    as `perturbation_tests`, ValueError for a bound outside 0 to 1.
     """
     look = Look(trace, weights, step)
     return look.tried(farthest(look, bound)[None])[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.answers import Answer, Answers
+from attnviz.analysis.attribution_methods import Answer, AttributionMethods
 from attnviz.analysis.distributions import total_variation
 
 Array = NDArray[np.float64]
@@ -38,7 +38,7 @@ class Agreement:
         return self.names[one], self.names[other]
 
 
-def agreement(found: Answers, step: int | None = None) -> Agreement:
+def agreement(found: AttributionMethods, step: int | None = None) -> Agreement:
     """Return the agreement of the methods at 0-based `step`, or over all steps where `step` is None.
 
     Means are over the steps at which a number is defined: an order with ties only has no tau, a step without positive

@@ -13,7 +13,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Record
-from attnviz.trace.looks import Looks
+from attnviz.trace.attention_matrix import Looks
 
 By = Literal["words", "pieces"]
 Face = Literal["before", "after", "difference"]

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.telling import Looks
+from attnviz.analysis.illustrative_words import Looks
 from attnviz.analysis.word_classes import is_article, is_content
 from attnviz.trace import Record
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.distributions import total_variation
 from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.perturbation_tests import PERMUTATIONS, permuted
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.trials import PERMUTATIONS, permuted
 from attnviz.text import EOS
 from attnviz.trace import Trace
 
@@ -30,9 +30,9 @@ class Shuffled:
 
 
 def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> Shuffled:
-    """Return the effect of the permutations of `trials`, with the same `seed`, on every step, correct to about 1e-6.
+    """Return the effect of the permutations of `perturbation_tests` on every step, correct to about 1e-6.
 
-    Raise as `trials` does.
+    The same `seed` gives the same permutations. Raise as `perturbation_tests` does.
     """
     if permutations < 1:
         raise ValueError(f"there must be at least one permutation, not {permutations!r}")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.analysis.fit import MisfitError
-from attnviz.analysis.proof import Verifier
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.verification import Verifier
 from attnviz.architectures.declaration import Architecture, Told
 from attnviz.architectures.decomposable import DECOMPOSABLE
 from attnviz.architectures.given import GIVEN

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from attnviz.analysis.proof import Verifier
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.verification import Verifier
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record

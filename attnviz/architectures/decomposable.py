@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.decomposable_proof import JudgementProver, check_judgement_fit
+from attnviz.analysis.decomposable_verification import JudgementProver, check_judgement_fit
 from attnviz.architectures.declaration import Architecture
 from attnviz.trace import Judgement
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from attnviz.architectures.declaration import Architecture, Told
 from attnviz.trace import Attention
-from attnviz.wording import given, stages
+from attnviz.wording import imported_attention, stages
 
 GIVEN = Architecture(
     "attention",
     Attention,
     told=Told(
-        given.given_stage_titles,
-        given.narrate_given,
-        given.given_stage_titles,
-        given.narrate_given,
-        step_sentence=given.given_step_sentence,
-        made_by=given.made_by,
-        how=lambda trace: stages.capital(given.made_by(trace)),
+        imported_attention.given_stage_titles,
+        imported_attention.narrate_given,
+        imported_attention.given_stage_titles,
+        imported_attention.narrate_given,
+        step_sentence=imported_attention.given_step_sentence,
+        made_by=imported_attention.made_by,
+        how=lambda trace: stages.capital(imported_attention.made_by(trace)),
     ),
     payloads=frozenset(["facts", "look", "energy", "softmax"]),
 )

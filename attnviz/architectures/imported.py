@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.seq2seq_proof import Seq2SeqProver, check_seq2seq_fit
+from attnviz.analysis.seq2seq_verification import Seq2SeqProver, check_seq2seq_fit
 from attnviz.architectures.declaration import Architecture, Told
 from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.languages import gettext

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.fit import check_model
-from attnviz.analysis.proof import Prover
+from attnviz.analysis.verification import Prover
 from attnviz.architectures.declaration import Architecture, Told
 from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.trace import Trace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.transformer_proof import TransformerProver, check_transformer_fit
+from attnviz.analysis.transformer_verification import TransformerProver, check_transformer_fit
 from attnviz.architectures.declaration import Architecture, Told
 from attnviz.architectures.recurrent import EVERY_TRANSLATION
 from attnviz.languages import gettext

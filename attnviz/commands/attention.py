@@ -104,7 +104,7 @@ def say_format(records: AttentionRecords, name: str = "") -> None:
 def say_remarks(records: list[Attention], name: str = "") -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
     from attnviz.languages import gettext
-    from attnviz.wording.given import drawn_links, remarks_of
+    from attnviz.wording.imported_attention import drawn_links, remarks_of
 
     told: dict[str, int] = {}
     for record in records:

@@ -15,7 +15,7 @@ from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
     from attnviz.corpora import Progress, Settings
-    from attnviz.corpora.parts import About
+    from attnviz.corpora.table_parts import About
 
     Show = Callable[[Progress], object]
 

@@ -22,8 +22,8 @@ from attnviz.commands.shared import (
 if TYPE_CHECKING:
     from attnviz.analysis.grid import Face
     from attnviz.analysis.recomputation import Weights
-    from attnviz.importing.found import Found
     from attnviz.importing.records import AttentionRecords
+    from attnviz.importing.sentence_pair import Found
     from attnviz.trace import Attention, Branches, Trace
 
 
@@ -205,7 +205,7 @@ def _shown(options: argparse.Namespace) -> tuple[Any, Branches | None]:
 def _attention(options: argparse.Namespace) -> Attention:
     """Return the attention in a file of another program, or of a checkpoint; print remarks on how the file was read."""
     from attnviz.importing.reading import read_attention
-    from attnviz.wording.given import remarks_of
+    from attnviz.wording.imported_attention import remarks_of
 
     if options.face not in (None, "before"):
         raise AttnvizError("Attention alone has one face: what a look was about after its word takes the whole model.")

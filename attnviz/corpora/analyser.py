@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from attnviz.corpora.after import AfterReading
 from attnviz.corpora.columns import SCHEMA
-from attnviz.corpora.leading import lead, pair_batches
+from attnviz.corpora.forced_decoding import lead, pair_batches
 from attnviz.corpora.lines import Line
 from attnviz.corpora.pair_read import PairRead, pieces_of
+from attnviz.corpora.posterior_attention import AfterReading
 from attnviz.corpora.row import row_of
 from attnviz.corpora.settings import Settings
 from attnviz.decoding import sentence_ids, target_ids

@@ -21,8 +21,8 @@ import numpy as np
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import WINDOW, Job, Progress
 from attnviz.corpora.lines import bare_name, readable, spelt_endings
-from attnviz.corpora.parts import About, write_part
 from attnviz.corpora.settings import Settings
+from attnviz.corpora.table_parts import About, write_part
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_few_shapes
 from attnviz.model_folder import weights_digest

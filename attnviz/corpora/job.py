@@ -18,8 +18,8 @@ from pathlib import Path
 
 from attnviz.corpora.columns import SCHEMA
 from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines
-from attnviz.corpora.parts import About, about, lines_of, put_together, skipped_of
 from attnviz.corpora.settings import Settings
+from attnviz.corpora.table_parts import About, about, lines_of, put_together, skipped_of
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 from attnviz.text_files import Skipped

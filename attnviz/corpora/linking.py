@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.analysis.posterior import DEFAULT
-from attnviz.corpora.after import AfterReading
-from attnviz.corpora.leading import lead, pair_batches
+from attnviz.corpora.forced_decoding import lead, pair_batches
 from attnviz.corpora.pair_read import PairRead, merged, pieces_of
+from attnviz.corpora.posterior_attention import AfterReading
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.text_files import Pair
 from attnviz.trace import Words

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import WINDOW, Job, Progress
-from attnviz.corpora.parts import About
 from attnviz.corpora.settings import Settings
+from attnviz.corpora.table_parts import About
 from attnviz.corpora.workers import here, in_processes
 from attnviz.model_folder import weights_digest
 

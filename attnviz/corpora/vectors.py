@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from attnviz.analysis.vectors import MOST_VECTORS, VECTOR_KINDS, VectorKind, VectorPair, Vectors
-from attnviz.corpora.leading import lead
+from attnviz.corpora.forced_decoding import lead
 from attnviz.corpora.pair_read import pieces_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.parts import write_part
 from attnviz.corpora.settings import Settings
+from attnviz.corpora.table_parts import write_part
 from attnviz.errors import AttnvizError
 
 Window = tuple[Path, list[Any]]

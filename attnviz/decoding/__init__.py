@@ -3,12 +3,12 @@
 from attnviz.decoding.attribution import attributions_of, signals_of
 from attnviz.decoding.batching import batches
 from attnviz.decoding.beam_tree import nodes_of
-from attnviz.decoding.course import Course, course_of
 from attnviz.decoding.forced import force
 from attnviz.decoding.greedy import greedy
 from attnviz.decoding.interventions import forced_target
 from attnviz.decoding.recording import recorded
 from attnviz.decoding.search import Candidate, Finished, SearchStep, check_beam, largest, longest_target, search
+from attnviz.decoding.search_path import Course, course_of
 from attnviz.decoding.sentences import LONGEST_SENTENCE, all_sentence_ids, sentence_ids, target_ids
 
 __all__ = [

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from attnviz.decoding.forced_steps import led
 from attnviz.decoding.gradient import gradient_times_input, gradients_by_route
-from attnviz.decoding.leading import led
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch

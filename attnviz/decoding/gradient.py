@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.func import vjp, vmap
 from torch.nn.functional import embedding
 
+from attnviz.decoding.forced_steps import led
 from attnviz.decoding.interventions import energy_change
-from attnviz.decoding.leading import led
 from attnviz.network import RNNsearch
 from attnviz.network.derivatives import taking_derivatives
 from attnviz.network.encoder import Encoder

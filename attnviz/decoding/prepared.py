@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from torch import Tensor
 
-from attnviz.decoding.course import Course, course_of
 from attnviz.decoding.forced import force
 from attnviz.decoding.recording import recorded, recorded_import
 from attnviz.decoding.search import SearchStep
+from attnviz.decoding.search_path import Course, course_of
 from attnviz.decoding.transformer_recording import recorded_pass
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext

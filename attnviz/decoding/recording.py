@@ -8,8 +8,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from attnviz.decoding.course import Course
 from attnviz.decoding.search import largest
+from attnviz.decoding.search_path import Course
 from attnviz.network.output import OutputLayer
 from attnviz.network.seq2seq_stepping import Seq2SeqMemory, Seq2SeqStepDecoder
 from attnviz.network.stepping import Memory, StepDecoder

@@ -16,7 +16,7 @@ from attnviz.analysis.link_scores import CONFIDENCE, SAMPLES, AlignmentError, sc
 from attnviz.analysis.measures import links as largest_links
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.errors import AttnvizError
-from attnviz.importing.counting import CountingError
+from attnviz.importing.index_base import CountingError
 from attnviz.importing.link_text import Links
 from attnviz.importing.reading import read_attention
 from attnviz.importing.records import AttentionRecords

@@ -21,8 +21,8 @@ from attnviz.export.lecture import lecture_html
 from attnviz.export.sheet import printed
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.build import for_print
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figure
-from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext

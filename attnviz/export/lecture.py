@@ -12,28 +12,28 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
-from attnviz.analysis.ledger import Ledger, ledgers
+from attnviz.analysis.logit_attribution import LogitAttribution, ledgers
+from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import told as told_of
 from attnviz.export.offline_page import in_every_language, offline_page, plain, variants
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.ledger import ledger_waterfall
+from attnviz.figures.logit_attribution import ledger_waterfall
 from attnviz.figures.posterior import posterior_bars
 from attnviz.figures.registry import StepFigure, step_figures
-from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, language
 from attnviz.palette import Colours, ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Aligned, Branches, Trace
-from attnviz.wording.after_word import after_sentence, after_title
-from attnviz.wording.faces import face_names
+from attnviz.wording.attention_variants import face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.lecture import lecture_footer, lecture_words
-from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
+from attnviz.wording.logit_attribution import ledger_heading, ledger_sentence, ledger_title
+from attnviz.wording.posterior_attention import after_sentence, after_title
 from attnviz.wording.what_if import card_texts
 
 PICTURES = ("attention", "context", "weights", "values", "look", "candidates")
@@ -55,7 +55,7 @@ class _Lecture:
 
     trace: Any
     by: By
-    after: AfterWord | None
+    after: PosteriorAttention | None
     """Posterior attention; None without weights or attention."""
     colours: Colours
     root: bool
@@ -63,7 +63,7 @@ class _Lecture:
     margins: bool
     gold: GoldLinks | None
     """Gold links between the words of `trace`."""
-    accounts: tuple[Ledger, ...]
+    accounts: tuple[LogitAttribution, ...]
     """Logit attribution of each step's word; empty without weights."""
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
@@ -189,11 +189,11 @@ def lecture_html(
 
 def _version(weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **look: Any) -> dict[str, Any]:
     """Return the page's data for one trace."""
-    accounts: tuple[Ledger, ...] = ()
+    accounts: tuple[LogitAttribution, ...] = ()
     after = None
     if weights is not None and isinstance(trace, Trace):  # other traces have neither
         accounts = tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
-        after = after_word(trace, weights) if trace.attends else None
+        after = posterior_attention(trace, weights) if trace.attends else None
     lecture = _Lecture(trace=trace, after=after, accounts=accounts, gold=gold, **look)
     return {
         "target": [_word(trace, i) for i in range(len(trace.target_pieces))],

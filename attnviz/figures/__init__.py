@@ -1,20 +1,26 @@
 """Figures of a trace: pure functions from a `Trace` to a Plotly figure or a table, without Streamlit."""
 
-from attnviz.figures.answers import agreement_table, all_answers_table, answer_table, answers_figure, answers_table
 from attnviz.figures.attention import attention_bars, attention_table
+from attnviz.figures.attribution_methods import (
+    agreement_table,
+    all_answers_table,
+    answer_table,
+    answers_figure,
+    answers_table,
+)
 from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.comparison import comparison
 from attnviz.figures.comparison_table import compared_words_table, comparison_table
 from attnviz.figures.context import context_strips, context_table
-from attnviz.figures.firmness import firmness_figure, firmness_table
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
+from attnviz.figures.minimal_change import firmness_figure, firmness_table
+from attnviz.figures.perturbation_tests import trials_figure, trials_table
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
 from attnviz.figures.shuffled import shuffled_figure, shuffled_table
-from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
-from attnviz.figures.trials import trials_figure, trials_table
 
 __all__ = [
     "STEP_FIGURES",

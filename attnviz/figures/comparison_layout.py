@@ -15,8 +15,8 @@ from attnviz.figures.labels import label_stride, literal
 from attnviz.figures.margins import SEAM
 from attnviz.languages import format_number
 from attnviz.palette import ColourScale, Palette
+from attnviz.wording.attention_variants import SYMBOLS
 from attnviz.wording.comparison import panel_captions
-from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import significant
 

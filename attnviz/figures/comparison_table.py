@@ -13,7 +13,7 @@ from attnviz.languages import gettext
 from attnviz.wording.comparison import comparison_sentences, plain_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import signed
-from attnviz.wording.weights import size_told
+from attnviz.wording.weight_names import size_told
 
 
 def comparison_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Trace
-from attnviz.trace.looks import Looks
+from attnviz.trace.attention_matrix import Looks
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
 

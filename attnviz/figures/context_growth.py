@@ -9,7 +9,7 @@ from attnviz.figures.source_rows import KEPT, LEFT, SEAM, TOP, label_size, row_h
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Recurrent
-from attnviz.trace.looks import Looks
+from attnviz.trace.attention_matrix import Looks
 
 
 def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:

@@ -10,7 +10,7 @@ from attnviz.analysis.grid import By, Grid, grid, rows_of_steps
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.cells import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.figures.labels import axis_labels, label_stride, literal
-from attnviz.figures.strips import note
+from attnviz.figures.unit_strips import note
 from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME, STRONGEST, Palette, ThemeName, palette
 from attnviz.trace import Trace

@@ -20,11 +20,11 @@ from attnviz.figures.margins import make_room, margin_bars, seam
 from attnviz.languages import format_number
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import FloatArray, Words
-from attnviz.trace.looks import Looks
-from attnviz.wording.faces import SYMBOLS, face_names
+from attnviz.trace.attention_matrix import Looks
+from attnviz.wording.attention_variants import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed, significant
-from attnviz.wording.weights import merged
+from attnviz.wording.weight_names import merged
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""

@@ -11,12 +11,12 @@ from attnviz.analysis.grid import By, Face, Grid, grid
 from attnviz.languages import gettext
 from attnviz.text import isolated
 from attnviz.trace import FloatArray
-from attnviz.trace.looks import Looks
-from attnviz.wording.faces import SYMBOLS
+from attnviz.trace.attention_matrix import Looks
+from attnviz.wording.attention_variants import SYMBOLS
 from attnviz.wording.gold import links_told
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
-from attnviz.wording.weights import size_told
+from attnviz.wording.weight_names import size_told
 
 
 def heatmap_alt(

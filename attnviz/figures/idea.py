@@ -20,7 +20,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
-from attnviz.trace.looks import Looks
+from attnviz.trace.attention_matrix import Looks
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 

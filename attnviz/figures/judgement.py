@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.pair_looks import PairLooks
+from attnviz.analysis.pair_attention import PairAttention
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.labels import axis_labels
@@ -23,7 +23,7 @@ from attnviz.wording.numbers import decimal
 _ROW = 17
 
 
-def attend_figure(looks: PairLooks, *, theme: ThemeName = "light") -> go.Figure:
+def attend_figure(looks: PairAttention, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
     figure = heatmap(looks, theme=theme)
     if looks.asking == "source":
@@ -80,7 +80,7 @@ def compared_table(judgement: Judgement, step: int) -> pd.DataFrame:
 
 def compared_sentence(judgement: Judgement, step: int) -> str:
     """Return where 0-based target piece `step` attends, and the length of its comparison."""
-    looks = PairLooks(judgement)
+    looks = PairAttention(judgement)
     best = weight_order(looks, step)[0]
     lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
     return gettext(

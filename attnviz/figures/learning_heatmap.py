@@ -18,7 +18,7 @@ from attnviz.palette import ColourScale, ThemeName, palette
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
-from attnviz.wording.weights import size_told
+from attnviz.wording.weight_names import size_told
 
 _TICKS = (0.25, 0.5, 1)
 ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]

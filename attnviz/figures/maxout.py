@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, rectangle
-from attnviz.figures.strips import seams
 from attnviz.figures.template import Slot, Values, filled
+from attnviz.figures.unit_strips import seams
 from attnviz.languages import gettext
 from attnviz.palette import LOST, STRONGEST, ThemeName, palette
 from attnviz.trace import Trace

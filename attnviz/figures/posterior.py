@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.after_word import AfterWord
+from attnviz.analysis.posterior_attention import PosteriorAttention
 from attnviz.figures.attention import attention_table
 from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import Spec
@@ -71,7 +71,7 @@ def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
     return {"data": [prior, likely, after, heatmap, *(texts if count <= MOST_ROWS else [])], "layout": layout}
 
 
-def posterior_values(trace: Trace, found: AfterWord, step: int) -> Values:
+def posterior_values(trace: Trace, found: PosteriorAttention, step: int) -> Values:
     """Return the values of `posterior_bars`."""
     rows = {name: getattr(found, name)[step] for name in (*_COLUMNS, "reading")}
     largest = _ceiling(float(rows["likelihood"].max()))
@@ -94,7 +94,7 @@ def posterior_values(trace: Trace, found: AfterWord, step: int) -> Values:
     return values | source_values(trace, step, _alt(trace, found, step))
 
 
-def posterior_bars(trace: Trace, found: AfterWord, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def posterior_bars(trace: Trace, found: PosteriorAttention, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw alpha_ij of 0-based `step`, p(y_i | c = h_j) and p(j | y_i), each in [0, 1], on the same rows.
 
     Only ratios of likelihoods matter: their axis ends at the step's largest. A diamond is the heatmap's posterior
@@ -103,7 +103,7 @@ def posterior_bars(trace: Trace, found: AfterWord, step: int, *, theme: ThemeNam
     return filled(posterior_template(trace, theme), posterior_values(trace, found, step))
 
 
-def posterior_table(trace: Trace, found: AfterWord, step: int) -> pd.DataFrame:
+def posterior_table(trace: Trace, found: PosteriorAttention, step: int) -> pd.DataFrame:
     """Return prior, likelihood, product, posterior and the heatmap's posterior of 0-based `step`.
 
     There is one row for each source piece j (counted from 1).
@@ -127,7 +127,7 @@ def _ceiling(largest: float) -> float:
     return float(unit * np.ceil(largest / unit * (1 - 1e-9)))
 
 
-def _alt(trace: Trace, found: AfterWord, step: int) -> str:
+def _alt(trace: Trace, found: PosteriorAttention, step: int) -> str:
     first, last = int(found.prior[step].argmax()), int(found.posterior[step].argmax())
     return gettext(
         "Before and after the word of step {step}: for each source piece the weight α, times the likelihood of the "

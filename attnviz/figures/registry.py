@@ -13,8 +13,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.context_units import context_units
+from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_microscope
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.microscope import Microscope, head_microscope
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.build import Spec
@@ -26,6 +26,8 @@ from attnviz.figures.context_units import (
     context_units_values,
 )
 from attnviz.figures.energies import energy_table, energy_template, energy_values
+from attnviz.figures.energy_decomposition import microscope_figure, microscope_table
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.head import (
     head_table,
     scores_table,
@@ -36,11 +38,12 @@ from attnviz.figures.head import (
     weights_template,
     weights_values,
 )
-from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_template, ledger_values
-from attnviz.figures.look import look_table, look_template, look_values
+from attnviz.figures.imported_attention import look_table, look_template, look_values
+from attnviz.figures.logit_attribution import ledger_rows, ledger_table, ledger_template, ledger_values
 from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
-from attnviz.figures.microscope import microscope_figure, microscope_table
-from attnviz.figures.needs import (
+from attnviz.figures.perturbation_tests import trials_figure, trials_table
+from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
+from attnviz.figures.requirements import (
     ATTENTION,
     CHANGED,
     CHOICE,
@@ -61,19 +64,16 @@ from attnviz.figures.needs import (
     WEIGHTS,
     Need,
 )
-from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
+from attnviz.figures.residual_stream import stream_table, stream_template, stream_values
 from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
 from attnviz.figures.state import state_table, state_template, state_values
 from attnviz.figures.step_change import step_change_figure, step_change_table
-from attnviz.figures.stream import stream_table, stream_template, stream_values
-from attnviz.figures.subject import Subject
 from attnviz.figures.template import Picture, Values, whole
-from attnviz.figures.trials import trials_figure, trials_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.wording.file_headings import step_heading
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.ledger import ledger_title
+from attnviz.wording.logit_attribution import ledger_title
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _anew(draw: Callable[..., go.Figure]) -> Picture:
     return whole(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
 
 
-def _of_head(subject: Subject) -> Microscope:
+def _of_head(subject: Subject) -> EnergyDecomposition:
     """Return the units of the displayed head's score for the examined piece."""
     return head_microscope(open_head(subject.trace), subject.step, subject.examined)
 
@@ -153,7 +153,7 @@ CANDIDATES = Picture(
 
 BEFORE_AND_AFTER = Picture(
     lambda subject, theme: posterior_template(subject.trace, theme),
-    lambda subject, _: posterior_values(subject.trace, subject.after_word, subject.step),
+    lambda subject, _: posterior_values(subject.trace, subject.posterior_attention, subject.step),
 )
 
 
@@ -167,13 +167,13 @@ def _microscope_heading(subject: Subject) -> str:
 
 def rows_of(subject: Subject) -> tuple[int, ...]:
     """Return the source pieces with a row of their own in logit attribution and contrast, the examined one included."""
-    both = [subject.ledger] if subject.against is None else [subject.ledger, subject.contrast]
+    both = [subject.logit_attribution] if subject.against is None else [subject.logit_attribution, subject.contrast]
     return ledger_rows(both, subject.examined)
 
 
 def _ledger_values(subject: Subject, theme: ThemeName) -> Values:
     title = ledger_title(subject.name(subject.explained))
-    return ledger_values(subject.trace, subject.ledger, title, rows=rows_of(subject), theme=theme)
+    return ledger_values(subject.trace, subject.logit_attribution, title, rows=rows_of(subject), theme=theme)
 
 
 def _ledger_heading(subject: Subject) -> str:
@@ -199,7 +199,9 @@ def _rivals(subject: Subject) -> tuple[str, str]:
 
 
 TRIALS = whole(
-    lambda subject, theme: trials_figure(subject.trace, subject.trials, subject.spelled, subject.best_look, theme=theme)
+    lambda subject, theme: trials_figure(
+        subject.trace, subject.perturbation_tests, subject.spelled, subject.best_attention, theme=theme
+    )
 )
 CHANGE = whole(lambda subject, theme: step_change_figure(subject.change, theme=theme))
 MICROSCOPE = whole(lambda subject, theme: microscope_figure(subject.units, theme=theme))
@@ -245,7 +247,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "posterior": StepFigure(
         lambda _: gettext("Before and after the word"),
         BEFORE_AND_AFTER,
-        lambda subject: posterior_table(subject.trace, subject.after_word, subject.step),
+        lambda subject: posterior_table(subject.trace, subject.posterior_attention, subject.step),
         (ONE_LOOK, CHOICE, POSTERIOR),
         uses_weights=True,
     ),
@@ -260,7 +262,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "ledger": StepFigure(
         lambda _: gettext("Logit ledger"),
         LEDGER,
-        lambda subject: ledger_table(subject.trace, subject.ledger),
+        lambda subject: ledger_table(subject.trace, subject.logit_attribution),
         (LINEAR, WEIGHTS),
         uses_weights=True,
         heading=_ledger_heading,
@@ -275,7 +277,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "trials": StepFigure(
         lambda _: gettext("Other looks, tried"),
         TRIALS,
-        lambda subject: trials_table(subject.trials, subject.spelled, subject.best_look),
+        lambda subject: trials_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
         (ONE_LOOK, ATTENTION, LOOKS),
         uses_weights=True,
         summary=True,

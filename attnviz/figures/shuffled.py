@@ -15,7 +15,7 @@ from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, percent
-from attnviz.wording.trials import shuffled_sentence
+from attnviz.wording.perturbation_tests import shuffled_sentence
 
 _PLOT = (300, 330)
 """Pixels of the plot for which labels are kept apart: that of a narrow page."""

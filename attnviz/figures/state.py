@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
-from attnviz.figures.strips import note, seams
 from attnviz.figures.template import Slot, Values, filled
+from attnviz.figures.unit_strips import note, seams
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Seq2SeqTrace, Trace

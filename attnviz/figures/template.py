@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.figures.build import Spec, build
-from attnviz.figures.subject import Subject
+from attnviz.figures.figure_input import Subject
 from attnviz.palette import ThemeName
 
 Values = dict[str, Any]

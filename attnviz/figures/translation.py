@@ -19,7 +19,7 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName
-from attnviz.wording.given import inside_is_missing
+from attnviz.wording.imported_attention import inside_is_missing
 
 
 def translation_figure(

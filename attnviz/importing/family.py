@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.errors import AttnvizError
 from attnviz.importing import joey
 from attnviz.importing.checkpoint import read_tensors, read_vocabulary
-from attnviz.importing.recomputed import Checkpoint
+from attnviz.importing.recurrent_run import Checkpoint
 from attnviz.importing.tutorial import tutorial_model
 from attnviz.languages import gettext
 

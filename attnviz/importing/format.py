@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
-from attnviz.importing.found import Found, Sentences
+from attnviz.importing.file_content import Content
 from attnviz.importing.link_text import Links
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 

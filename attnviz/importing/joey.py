@@ -20,7 +20,7 @@ import numpy as np
 
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
+from attnviz.importing.recurrent_run import Checkpoint, other_structure, renamed
 from attnviz.languages import gettext, ngettext
 
 MARK = "src_embed.lut.weight"

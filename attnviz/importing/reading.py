@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content, content_of, open_content
+from attnviz.importing.file_content import Content, content_of, open_content
 from attnviz.importing.format import Format
 from attnviz.importing.formats import FORMATS, numpy_arrays, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
-from attnviz.importing.found import AS_IT_IS, Options, Sentences
 from attnviz.importing.heads import HeadChoice
 from attnviz.importing.records import AttentionRecords, Side
+from attnviz.importing.sentence_pair import AS_IT_IS, Options, Sentences
 from attnviz.languages import gettext
 from attnviz.trace.given import Tokens
 

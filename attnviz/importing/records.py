@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import overload
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.counting import Counted, Counting, CountingError, counting_of
-from attnviz.importing.found import AS_IT_IS, Found, Options, Sentences
+from attnviz.importing.index_base import Counted, Counting, CountingError, counting_of
+from attnviz.importing.sentence_pair import AS_IT_IS, Found, Options, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
 from attnviz.trace.given import Tokens, split_tokens

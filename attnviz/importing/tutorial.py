@@ -21,7 +21,7 @@ import numpy as np
 
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
+from attnviz.importing.recurrent_run import Checkpoint, other_structure, renamed
 from attnviz.languages import gettext, ngettext
 
 _OWN = (

@@ -20,6 +20,7 @@ from attnviz.ui.admission import admitted
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
 from attnviz.ui.components.page_links.page_links import page_links
 from attnviz.ui.components.plotly.plotly import load_library
+from attnviz.ui.concurrency import in_turn
 from attnviz.ui.inbox import hold, inbox
 from attnviz.ui.language import LANGUAGE, language_switch, use_chosen_language
 from attnviz.ui.link import follow_address, link
@@ -28,7 +29,6 @@ from attnviz.ui.page_state.address import PAGE, open_address, page_record
 from attnviz.ui.requests import acknowledge_until, handle, receive
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
-from attnviz.ui.turns import in_turn
 
 _TYPED = (inputs.SENTENCE, inputs.TARGET)
 """Keys of the text boxes that a visitor types in."""

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeGuard
 
-from attnviz.ui.turns import TURNS
+from attnviz.ui.concurrency import TURNS
 
 _INBOX = "inbox"
 _MOST = 1000

@@ -11,14 +11,14 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, Translator
-from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.posterior import posterior
+from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
 from attnviz.devices import resolve_device
-from attnviz.kept import Kept, kept_in, size_of
+from attnviz.lru_cache import LRUCache, kept_in, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
     IMPORTED,
@@ -39,8 +39,8 @@ from attnviz.trace import Aligned, BeamTree, Judgement, Record
 from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 from attnviz.translator import available_devices
-from attnviz.ui.pictures import made_once
-from attnviz.ui.turns import TURNS
+from attnviz.ui.concurrency import TURNS
+from attnviz.ui.figure_cache import made_once
 from attnviz.vocabulary import load_tokenizer
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
@@ -87,7 +87,9 @@ def judged(folder: Path, device: str, source: str, target: str) -> Judgement:
         )
 
 
-_JUDGED: Kept[Judgement] = Kept(4 << 20, size=lambda one: sum(getattr(one, each.name).nbytes for each in one.arrays))
+_JUDGED: LRUCache[Judgement] = LRUCache(
+    4 << 20, size=lambda one: sum(getattr(one, each.name).nbytes for each in one.arrays)
+)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -142,7 +144,7 @@ def bytes_of(trace: Aligned) -> int:
     return sum(int(getattr(trace, quantity.name).nbytes) for quantity in trace.arrays)
 
 
-_TRACES: Kept[Trace] = Kept(32 << 20, size=bytes_of)
+_TRACES: LRUCache[Trace] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 
@@ -256,7 +258,7 @@ def _translator_of(trace: Trace) -> Translator | None:
     return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
 
 
-def after_word_of(trace: Trace) -> AfterWord | None:
+def after_word_of(trace: Trace) -> PosteriorAttention | None:
     """Return the prior, likelihood and posterior of `trace`, or None where `knows_after` is False.
 
     They are cached for all visitors.
@@ -266,8 +268,8 @@ def after_word_of(trace: Trace) -> AfterWord | None:
 
 
 @made_once
-def _after_word(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> AfterWord:
-    return after_word(_trace, _weights, _posterior(_trace, _weights, fingerprint, digest))
+def _after_word(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> PosteriorAttention:
+    return posterior_attention(_trace, _weights, _posterior(_trace, _weights, fingerprint, digest))
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:
@@ -293,7 +295,7 @@ def _found(trace: Record) -> tuple[str, Weights] | None:
     return (digest, weights) if could_be_of(trace, weights) else None
 
 
-@kept_in(Kept(512 << 20, size=size_of))
+@kept_in(LRUCache(512 << 20, size=size_of))
 def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floating]]]:  # noqa: ARG001  part of the key
     """Return the SHA-256 of the weights file, and the weights."""
     weights = load_weights(folder)
@@ -301,7 +303,7 @@ def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floati
     return weights_digest(folder), exact
 
 
-@kept_in(Kept(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
+@kept_in(LRUCache(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
 def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
     if architecture(folder) == IMPORTED:
         return load_tokenizer(Path(folder) / VOCABULARIES)

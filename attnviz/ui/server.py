@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.ui import modules
-from attnviz.ui.guard import GUARD, frame_ancestors
+from attnviz.ui.request_filter import GUARD, frame_ancestors
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
@@ -52,11 +52,11 @@ def _route(name: str, make: Callable[[Request], Response]) -> Route:
 
 def _record(request: Request) -> Response:
     """Return a payload of a translation, or 404 where there is none."""
-    from attnviz.ui.lab import records as lab
-    from attnviz.ui.records import UnknownRecordError, record
-    from attnviz.ui.step import records as step
-    from attnviz.ui.transformer import records as transformer
-    from attnviz.ui.why import records as why
+    from attnviz.ui.lab import lab_payloads as lab
+    from attnviz.ui.shared_payloads import UnknownRecordError, record
+    from attnviz.ui.step import step_payloads as step
+    from attnviz.ui.transformer import transformer_payloads as transformer
+    from attnviz.ui.why import why_payloads as why
 
     wanted, makers = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
     try:
@@ -68,7 +68,7 @@ def _record(request: Request) -> Response:
 
 def _payload(request: Request) -> Response:
     """Return a payload of a session, or 404; files are sent as attachments, whatever they contain."""
-    from attnviz.ui.payloads import made
+    from attnviz.ui.session_payloads import made
 
     found = made(request.path_params["secret"], request.query_params)
     if found is None:
@@ -248,11 +248,11 @@ def get_ready() -> None:
     # The first visitor's browser fetches a hundred files meanwhile; each would wait one switch interval.
     sys.setswitchinterval(usual / 10)
     try:
-        from attnviz.ui.lab import records  # noqa: F401  imported early, before a request needs it
+        from attnviz.ui.lab import lab_payloads  # noqa: F401  imported early, before a request needs it
         from attnviz.ui.pages.translate import translate_opening
-        from attnviz.ui.step import records as of_steps  # noqa: F401
-        from attnviz.ui.transformer import records as of_transformer  # noqa: F401
-        from attnviz.ui.why import records as of_why  # noqa: F401
+        from attnviz.ui.step import step_payloads as of_steps  # noqa: F401
+        from attnviz.ui.transformer import transformer_payloads as of_transformer  # noqa: F401
+        from attnviz.ui.why import why_payloads as of_why  # noqa: F401
 
         with suppress(AttnvizError):
             translate_opening()

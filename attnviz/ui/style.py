@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.browser_programs import serif_style
 from attnviz.figures.browser import shares_style
 from attnviz.palette import ThemeName
-from attnviz.ui.components.focus.focus import mind_focus
+from attnviz.ui.components.popover_focus.popover_focus import mind_focus
 from attnviz.ui.components.theme.theme import follow_theme
 
 _FOLDER = Path(__file__).parent

@@ -8,7 +8,7 @@ from attnviz.analysis.comparison import Comparison, Side
 from attnviz.analysis.grid import Face
 from attnviz.analysis.shared_words import SharedAxis
 from attnviz.languages import gettext
-from attnviz.wording.faces import SYMBOLS, face_names
+from attnviz.wording.attention_variants import SYMBOLS, face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, signed
 

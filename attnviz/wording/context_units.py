@@ -5,8 +5,8 @@ from __future__ import annotations
 from attnviz.analysis.context_units import UNITS, ContextUnits
 from attnviz.languages import gettext
 from attnviz.trace import Trace
+from attnviz.wording.diagram import mixture
 from attnviz.wording.labels import quoted_name, subscript
-from attnviz.wording.machine import mixture
 from attnviz.wording.numbers import decimal
 
 NEAREST = 3

@@ -12,8 +12,8 @@ from attnviz.analysis.interventions import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
+from attnviz.trace.attention_matrix import Looks
 from attnviz.trace.interventions import acting_on
-from attnviz.trace.looks import Looks
 from attnviz.wording.latex import NEW_LINE, aligned, coloured, number, safe_text, vector
 from attnviz.wording.scorers import filled, texts_of
 from attnviz.wording.terms import NEW, OLD, terms

@@ -11,7 +11,7 @@ from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
-from attnviz.trace.looks import Looks
+from attnviz.trace.attention_matrix import Looks
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent, thousands

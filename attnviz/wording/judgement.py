@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.proof import Proof
+from attnviz.analysis.verification import Verification
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Judgement
@@ -77,7 +77,7 @@ def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exa
     return told
 
 
-def pair_badge(proof: Proof) -> str:
+def pair_badge(proof: Verification) -> str:
     """Return the verification badge of a verdict."""
     if proof.holds:
         return gettext(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from attnviz.analysis.grid import By, Face
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Attention
-from attnviz.wording.after_word import about_the_reading
-from attnviz.wording.faces import about_face
-from attnviz.wording.given import inside_is_missing, remarks_of
+from attnviz.wording.attention_variants import about_face
+from attnviz.wording.imported_attention import inside_is_missing, remarks_of
+from attnviz.wording.posterior_attention import about_the_reading
 
 
 def lecture_words() -> dict[str, str | dict[str, str]]:

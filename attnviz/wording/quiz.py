@@ -8,10 +8,10 @@ from attnviz.analysis.quiz import Odds, Question
 from attnviz.languages import gettext
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.tour import no_attention
-from attnviz.wording.toured import Toured
+from attnviz.wording.tour_data import TourData
 
 
-def opening(told: Toured, asked: Sequence[Question]) -> str:
+def opening(told: TourData, asked: Sequence[Question]) -> str:
     """Return the introduction of the quiz, or why there is none."""
     if not told.record.attends:
         return no_attention()
@@ -32,7 +32,7 @@ def opening(told: Toured, asked: Sequence[Question]) -> str:
     )
 
 
-def explained(told: Toured, one: Question) -> str:
+def explained(told: TourData, one: Question) -> str:
     """Return the attention and the posterior attention of a word in one sentence."""
     looked = one.looked[0]
     share = percent(float(told.record.words().alignment[one.word, looked]))
@@ -59,7 +59,7 @@ def by_chance(chances: Odds, count: int, *, after: bool) -> str:
     return text
 
 
-def quiz_words(told: Toured) -> dict[str, str]:
+def quiz_words(told: TourData) -> dict[str, str]:
     """Return the texts of the quiz, with placeholders that the browser fills."""
     heads = not told.record.attends_once
     return {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attnviz.analysis.microscope import SATURATED
+from attnviz.analysis.energy_decomposition import SATURATED
 from attnviz.attention_kinds import KINDS, resolve
 from attnviz.languages import gettext
 from attnviz.wording.terms import Terms

@@ -17,7 +17,7 @@ from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.scorers import texts_of
-from attnviz.wording.weights import with_its_word
+from attnviz.wording.weight_names import with_its_word
 
 MOST = 0.9
 """Share of a context vector whose pieces count as most of it."""

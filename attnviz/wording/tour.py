@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnviz.languages import gettext
-from attnviz.wording.machine import has_machine
-from attnviz.wording.tour_looking import annotation, keys, one_word, softmax
-from attnviz.wording.tour_making import afterwards, context, made
-from attnviz.wording.toured import Toured
+from attnviz.wording.diagram import has_machine
+from attnviz.wording.tour_attention import annotation, keys, one_word, softmax
+from attnviz.wording.tour_data import TourData
+from attnviz.wording.tour_output import afterwards, context, made
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
 """The part of the page that a stop points at; empty where the stop needs none."""
@@ -47,12 +47,12 @@ def stop_titles() -> dict[int, str]:
     }
 
 
-def tour_stops(told: Toured) -> tuple[Stop, ...]:
+def tour_stops(told: TourData) -> tuple[Stop, ...]:
     """Return the stops of the tour without the last, the quiz."""
     return tuple(_stop(told, number) for number in stop_titles() if number != QUIZ)
 
 
-def _stop(told: Toured, number: int) -> Stop:
+def _stop(told: TourData, number: int) -> Stop:
     title, step = _title(told, number), told.word.step
     if why := _missing(told, number):
         return Stop(number, title, (why,), "", step, missing=True)
@@ -61,14 +61,14 @@ def _stop(told: Toured, number: int) -> Stop:
     return Stop(number, title, tuple(filter(None, _SENTENCES[number](told))), _place(told, number), step)
 
 
-def _title(told: Toured, number: int) -> str:
+def _title(told: TourData, number: int) -> str:
     """Return the title of a stop; some differ without attention."""
     if told.record.attends or number not in (1, 5):
         return stop_titles()[number]
     return gettext("One word, and nowhere to look") if number == 1 else gettext("The same for every word")
 
 
-def _place(told: Toured, number: int) -> Place:
+def _place(told: TourData, number: int) -> Place:
     machine = has_machine(told.record)
     places: Mapping[int, Place] = {
         1: "heatmap" if told.record.attends else "source",
@@ -82,7 +82,7 @@ def _place(told: Toured, number: int) -> Place:
     return places[number]
 
 
-def _missing(told: Toured, number: int) -> str:
+def _missing(told: TourData, number: int) -> str:
     """Return why this translation has no such stop; empty where it has."""
     record = told.record
     if number in (3, PULL, AFTER) and not record.attends:
@@ -115,7 +115,7 @@ def no_attention() -> str:
     )
 
 
-_SENTENCES: Mapping[int, Callable[[Toured], tuple[str, ...]]] = {
+_SENTENCES: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
     1: one_word,
     2: annotation,
     3: keys,

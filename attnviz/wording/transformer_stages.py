@@ -12,7 +12,7 @@ from attnviz.trace.parts import Heads
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.stages import Stage, capital, chosen_word, parts_of_sum, times
-from attnviz.wording.weights import with_its_word
+from attnviz.wording.weight_names import with_its_word
 
 
 def head_stage_titles(_: TransformerTrace) -> dict[int, str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import ForcedWords
-from attnviz.analysis.signals import Reach
+from attnviz.analysis.gradient_decay import Reach
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.analysis.energy_decomposition import head_microscope
 from attnviz.analysis.heads import Kind, heads_of, named_head, open_head
-from attnviz.analysis.microscope import head_microscope
 from attnviz.analysis.thumbnail import thumbnail
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig

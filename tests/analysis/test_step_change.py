@@ -13,9 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, figures
 from attnviz.analysis.step_change import StepChange, step_change
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.step_change import step_change_figure, step_change_table
-from attnviz.figures.subject import Subject
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord, ReplaceWeights, keep_words
 from attnviz.wording.labels import quoted_name

@@ -11,7 +11,7 @@ from attnviz import bounds
 from attnviz.architectures import ARCHITECTURES, Architecture, architecture_of, could_be_of, told, verifier_of
 from attnviz.trace import Aligned, Attention, attention
 from attnviz.ui.step import stages
-from attnviz.ui.step.records import MAKERS
+from attnviz.ui.step.step_payloads import MAKERS
 from tests.conftest import REPOSITORY
 from tests.figures.synthetic import trace as make_trace
 

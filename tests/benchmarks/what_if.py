@@ -21,7 +21,7 @@ from playwright.sync_api import Page
 from tests.benchmarks.chromium import chromium_for, opened_page
 from tests.browser.server import REPOSITORY
 from tests.browser.settled import settled
-from tests.browser.test_bench import grasp
+from tests.browser.test_intervention_controls import grasp
 
 SENTENCE = "The two young men in blue shirts play guitar on the street while a child laughs."
 

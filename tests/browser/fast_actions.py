@@ -118,8 +118,7 @@ class Hurry:
             self.page.wait_for_timeout(self.chance.uniform(0, 80))
 
     def _history(self, by: int) -> None:
-        inside = self.page.evaluate("(by) => by > 0 || Boolean(history.state?.attnvizEntry)", by)
-        if inside and (by > 0 or self.page.evaluate("() => history.length") > 3):
+        if self.page.evaluate("(by) => by > 0 ? navigation.canGoForward : navigation.canGoBack", by):
             self.page.evaluate("(by) => history.go(by)", by)
             self.sentence = self.language = None
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.corpora import Settings, analyse_file
-from attnviz.ui.shelf import CORPORA_VARIABLE
+from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.select_box import choose

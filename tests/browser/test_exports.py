@@ -18,13 +18,13 @@ from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, export
-from attnviz.analysis import after_word
+from attnviz.analysis import posterior_attention
 from attnviz.analysis.grid import FACES
-from attnviz.analysis.ledger import ledger
+from attnviz.analysis.logit_attribution import logit_attribution
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.recomputation import load_weights
-from attnviz.wording.after_word import after_sentence
 from attnviz.wording.numbers import signed
+from attnviz.wording.posterior_attention import after_sentence
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
 from tests.browser.texts import text_of
@@ -287,7 +287,7 @@ def test_a_lecture_shows_context_and_ledger_in_two_languages(
     strips = page.locator("#picture-context").evaluate("(chart) => Array.from(chart.calcdata[0][0].z.at(-1))")
     assert strips == pytest.approx(trace.contexts[1].tolist(), abs=1e-6)
     total = page.locator("#picture-ledger").evaluate("(chart) => chart.data[0].x.at(-1)")
-    account = ledger(trace, weights, 1, trace.target_ids[1])
+    account = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert total == pytest.approx(account.logit, abs=1e-5)
     expect(page.locator("#note-ledger")).to_contain_text(signed(account.logit))
     expect(page.locator("#heatmap")).to_contain_text("H, bits")
@@ -311,7 +311,7 @@ def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_poste
 ) -> None:
     trace, weights = Translator.load(shipped_model, device="cpu").translate(EXAMPLE), load_weights(shipped_model)
     page = lecture(trace, width=width, height=height, dark=dark, weights=weights, by="pieces", step=1)
-    found = after_word(trace, weights)
+    found = posterior_attention(trace, weights)
 
     def cells() -> Any:
         return page.locator("#heatmap").evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")

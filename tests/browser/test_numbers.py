@@ -12,12 +12,12 @@ from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.microscope import microscope, saturated
+from attnviz.analysis.energy_decomposition import energy_decomposition, saturated
 from attnviz.checkpoint import save_model
-from attnviz.figures.microscope import UNITS, microscope_figure
+from attnviz.figures.energy_decomposition import UNITS, microscope_figure
 from attnviz.text import Tokenizer, piece_name
-from attnviz.ui.components.microscope.microscope import microscope_record
-from attnviz.ui.step.ledger_choice import piece_of
+from attnviz.ui.components.energy_decomposition.energy_decomposition import microscope_record
+from attnviz.ui.step.attributed_word import piece_of
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
@@ -60,7 +60,7 @@ def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
     """Wait until the microscope is at a cell, and hold every bar of it to the cell's figure as Python draws it."""
     name = piece_name(trace.source_pieces[source - 1])
     expect(page.locator(".st-key-microscope h3")).to_have_text(f"Energy microscope: step {step} at “{name}”")
-    figure = microscope_figure(microscope(trace, None, step - 1, source - 1))
+    figure = microscope_figure(energy_decomposition(trace, None, step - 1, source - 1))
     drawn = page.locator(".st-key-microscope .ytick")
     expect(drawn).to_have_text([*figure.layout.yaxis.ticktext[:-1], "energy e"])
     shown = chart(page, "microscope").evaluate("(chart) => chart.data.map((trace) => trace.name)")
@@ -94,7 +94,7 @@ def expect_same_text(shown: list[str], expected: list[str]) -> None:
 
 def sentence(trace: Trace, step: int, source: int) -> str:
     """Return what stands above the microscope, with every number as Python computes it."""
-    units = microscope(trace, None, step, source)
+    units = energy_decomposition(trace, None, step, source)
     adds, count = units.contributions, int(np.sum(units.contributions < 0))
     named, largest = min(UNITS, len(adds)), int(units.order[0])
     values = {
@@ -185,12 +185,12 @@ def test_the_ledger_adds_up_a_contrast_tells_the_odds_and_a_typed_word_is_taken_
 @pytest.mark.nightly
 def test_the_ledger_marks_the_source_piece_and_a_click_chooses_another(open_page: Opener) -> None:
     page = open_page("?step=4&source=2")
-    ledger = chart(page, "ledger")
+    logit_attribution = chart(page, "ledger")
     marked = "(chart) => chart.layout.shapes.filter((shape) => shape.fillcolor).map((shape) => shape.y0 + 0.5)"
-    rows = ledger.evaluate("(chart) => chart.layout.meta.entries")
-    assert ledger.evaluate(marked) == ([] if rows[1] is None else [rows[1]])
+    rows = logit_attribution.evaluate("(chart) => chart.layout.meta.entries")
+    assert logit_attribution.evaluate(marked) == ([] if rows[1] is None else [rows[1]])
     other = max((j for j, row in enumerate(rows) if row is not None and j != 1), key=lambda j: rows[j])
-    x, y = ledger.evaluate(
+    x, y = logit_attribution.evaluate(
         """(chart, row) => {
           const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
           const bars = chart.data.find((trace) => trace.name === "sum").x;
@@ -201,7 +201,7 @@ def test_the_ledger_marks_the_source_piece_and_a_click_chooses_another(open_page
     )
     page.mouse.click(x, y)
     page.wait_for_function(f"(source) => {SHOWN}.source === source", arg=other)
-    assert ledger.evaluate(marked) == [rows[other]]
+    assert logit_attribution.evaluate(marked) == [rows[other]]
 
 
 def type_word(page: Page, what: str, text: str) -> None:

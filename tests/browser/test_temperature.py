@@ -13,7 +13,7 @@ from attnviz.trace.interventions import Temperature
 from attnviz.translator import Translator
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
-from tests.browser.test_bench import (
+from tests.browser.test_intervention_controls import (
     AT,
     EUROPEAN,
     STEP,

@@ -8,7 +8,7 @@ from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import acknowledge_until, receive
 from attnviz.ui.server import MIDDLEWARE, ROUTES
-from attnviz.ui.step.room import step_room
+from attnviz.ui.step.step_view import step_room
 from attnviz.ui.style import apply_style, theme_name
 from tests.figures.synthetic import trace
 

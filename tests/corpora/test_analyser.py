@@ -17,9 +17,9 @@ from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.analysis.posterior import KINDS, posterior, words_after
 from attnviz.checkpoint import save_model
 from attnviz.corpora import MEASURES, SCHEMA, Line, Settings
-from attnviz.corpora.after import AfterReading
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.leading import lead
+from attnviz.corpora.forced_decoding import lead
+from attnviz.corpora.posterior_attention import AfterReading
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf

@@ -21,7 +21,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.program import main
 from attnviz.corpora import Progress, Settings, analyse_file
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.parts import about
+from attnviz.corpora.table_parts import about
 from attnviz.errors import AttnvizError
 from tests.conftest import REPOSITORY
 from tests.snapshots import plain

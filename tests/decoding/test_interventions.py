@@ -12,8 +12,8 @@ import pytest
 import torch
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.proof import Prover
 from attnviz.analysis.recomputation import recompute
+from attnviz.analysis.verification import Prover
 from attnviz.decoding import longest_target, search
 from attnviz.errors import AttnvizError
 from attnviz.network.config import READOUT_STATES

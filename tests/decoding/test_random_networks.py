@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from attnviz import Translator
-from attnviz.analysis.proof import Prover
+from attnviz.analysis.verification import Prover
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import Intervention, ReplaceEnergies, ReplaceWeights, Temperature

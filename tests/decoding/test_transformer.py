@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.transformer_proof import TransformerProver
+from attnviz.analysis.transformer_verification import TransformerProver
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import EOS, Tokenizer

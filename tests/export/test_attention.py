@@ -18,10 +18,10 @@ from attnviz.analysis.pharaoh import pharaoh
 from attnviz.architectures import told
 from attnviz.commands.program import main
 from attnviz.export.files import Look, contents
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
-from attnviz.wording.given import inside_is_missing
+from attnviz.wording.imported_attention import inside_is_missing
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.snapshots import plain
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
-from attnviz.analysis.ledger import ledger
+from attnviz.analysis.logit_attribution import logit_attribution
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import words_after
 from attnviz.analysis.recomputation import load_weights
@@ -33,9 +33,9 @@ from attnviz.export.offline_page import difference
 from attnviz.export.sheet import fit, printed
 from attnviz.export.tikz import escape
 from attnviz.figures.build import for_print
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.letters import width
 from attnviz.figures.registry import STEP_FIGURES, step_figures
-from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import palette
 from attnviz.wording.file_headings import step_heading
@@ -203,7 +203,7 @@ def test_a_lecture_has_the_ledger_where_there_are_weights(translator: Translator
     record = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["record"])
     assert len(record["figures"]["ledger"]) == len(trace.target_pieces)
     for i, drawn in enumerate(record["figures"]["ledger"]):
-        account = ledger(trace, weights, i, trace.target_ids[i])
+        account = logit_attribution(trace, weights, i, trace.target_ids[i])
         total = next(one for one in drawn["data"] if one["type"] == "waterfall")["x"][-1]
         assert total == pytest.approx(account.logit, abs=1e-6)
         assert signed(account.logit) in record["words"]["en"]["steps"][i]["pictures"]["ledger"]["note"]

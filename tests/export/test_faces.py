@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from attnviz.wording.posterior_attention import after_sentence
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
@@ -18,7 +19,6 @@ from attnviz.export import Look
 from attnviz.export.files import contents, heading
 from attnviz.figures.posterior import posterior_bars
 from attnviz.languages import LANGUAGES
-from attnviz.wording.after_word import after_sentence
 from tests.conftest import SENTENCES
 
 
@@ -67,7 +67,7 @@ def test_colours_of_a_difference_in_tikz_have_its_signs(trace: Trace, weights) -
 def test_a_lecture_has_all_faces_and_the_three_columns_where_there_are_weights(trace: Trace, weights) -> None:
     page = contents(trace, "html", Look(by="pieces", margins=True), weights).decode()
     record = json.loads(re.search(r'<script[^>]*id="record"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    found, figures_of = analysis.after_word(trace, weights), record["figures"]
+    found, figures_of = analysis.posterior_attention(trace, weights), record["figures"]
     for face, expected in zip(FACES, (trace.alignment, found.reading, found.reading - trace.alignment), strict=True):
         drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.reading, margins=True)
         assert figures_of["faces"][face] == json.loads(drawn.to_json())

@@ -12,14 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from attnviz import figures
-from attnviz.analysis.ledger import Ledger
-from attnviz.analysis.microscope import microscope
+from attnviz.analysis.energy_decomposition import energy_decomposition
+from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.browser import SHARES, shares_style
-from attnviz.figures.ledger import ledger_waterfall
-from attnviz.figures.microscope import OPERANDS_WIDTH, microscope_figure
+from attnviz.figures.energy_decomposition import OPERANDS_WIDTH, microscope_figure
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.logit_attribution import ledger_waterfall
 from attnviz.figures.registry import step_figures
 from attnviz.figures.source_rows import MOST_ROWS
-from attnviz.figures.subject import Subject
 from attnviz.figures.template import MISSING
 from attnviz.palette import (
     BAND,
@@ -247,9 +247,9 @@ def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
     for margins in (False, True):
         yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).to_dict()
     entries = np.linspace(-2, 2, len(trace.source_pieces))
-    ledger = Ledger(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
-    yield "ledger", ledger_waterfall(trace, ledger, theme=theme).to_dict()
-    units = microscope(trace, {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1)
+    logit_attribution = LogitAttribution(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
+    yield "ledger", ledger_waterfall(trace, logit_attribution, theme=theme).to_dict()
+    units = energy_decomposition(trace, {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1)
     yield "microscope", microscope_figure(units, theme=theme).to_dict()
 
 
@@ -318,6 +318,8 @@ def test_nothing_is_told_by_colour_alone(theme: ThemeName) -> None:
     assert len(chosen) == 1
     for name in ("ledger", "microscope"):
         assert "<b>" in pictures[name]["layout"]["yaxis"]["ticktext"][-1]
-    units = microscope(synthetic.trace(), {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1)
+    units = energy_decomposition(
+        synthetic.trace(), {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1
+    )
     flat = int((np.abs(units.activation[units.order]) >= 0.99).sum())
     assert sum("▮" in label for label in pictures["microscope"]["layout"]["yaxis"]["ticktext"]) == flat

@@ -12,9 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
 from attnviz.export.files import Look, save, table
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.fixed_context import fixed_context
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.trace import Trace
 from tests.figures import synthetic
 
@@ -75,12 +75,12 @@ def test_every_file_follows(trace: Trace, tmp_path: Path, snapshot: SnapshotAsse
 
 
 def test_the_ledger_has_one_row_for_the_sentence(trace: Trace) -> None:
-    from attnviz.analysis.ledger import Ledger
-    from attnviz.figures.ledger import ledger_waterfall
+    from attnviz.analysis.logit_attribution import LogitAttribution
+    from attnviz.figures.logit_attribution import ledger_waterfall
 
     entries = np.zeros(len(trace.source_pieces))
     entries[-1] = 1.5
-    account = Ledger(step=1, piece_id=4, bias=0.5, state=-1.0, previous_word=0.25, source=entries)
+    account = LogitAttribution(step=1, piece_id=4, bias=0.5, state=-1.0, previous_word=0.25, source=entries)
     figure = ledger_waterfall(trace, account)
     assert list(figure.data[0].x) == [0.5, -1.0, 0.25, 1.5, 1.25]
     assert not [one for one in figure.data if one.name == "alpha"]

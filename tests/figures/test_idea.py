@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.heads import open_head, words_of_looks
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer

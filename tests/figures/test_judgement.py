@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.pair_looks import PairLooks, largest_difference, reordered, swapped
+from attnviz.analysis.pair_attention import PairAttention, largest_difference, reordered, swapped
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
 from attnviz.figures.judgement import (
@@ -45,8 +45,8 @@ def judgement(detector: Detector) -> Judgement:
 
 def test_both_ways_are_drawn_of_the_same_energies(judgement: Judgement) -> None:
     for looks, weights in (
-        (PairLooks(judgement), judgement.target_alignment),
-        (PairLooks(judgement, "source"), judgement.source_alignment),
+        (PairAttention(judgement), judgement.target_alignment),
+        (PairAttention(judgement, "source"), judgement.source_alignment),
     ):
         assert looks.alignment is weights
         figure = attend_figure(looks)

@@ -13,15 +13,21 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, analysis, figures
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
-from attnviz.wording.answers import answers_caveat, sentence_agreement, step_agreement, told_answers
+from attnviz.wording.attribution_methods import answers_caveat, sentence_agreement, step_agreement, told_answers
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal
-from attnviz.wording.trials import best_sentence, firmness_sentence, shuffled_sentence, trials_caveat, trials_sentence
+from attnviz.wording.perturbation_tests import (
+    best_sentence,
+    firmness_sentence,
+    shuffled_sentence,
+    trials_caveat,
+    trials_sentence,
+)
 from tests.analysis.given import KINDS, translated
 from tests.conftest import ModelFactory
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
@@ -35,25 +41,25 @@ class Lab:
 
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str]) -> None:
         self.trace, self.weights = translated(make_network, tokenizer, kind)
-        self.answers = analysis.answers(
+        self.attribution_methods = analysis.attribution_methods(
             self.trace, self.weights, Translator(make_network(*kind), tokenizer).attributions(self.trace)
         )
-        self.trials = analysis.trials(self.trace, self.weights, STEP, permutations=20)
-        self.best = analysis.best_look(self.trace, self.weights, STEP)
+        self.perturbation_tests = analysis.perturbation_tests(self.trace, self.weights, STEP, permutations=20)
+        self.best = analysis.best_attention(self.trace, self.weights, STEP)
         self.shuffled = analysis.shuffled(self.trace, self.weights, permutations=20)
-        self.firmness = analysis.firmness(self.trace, self.weights)
+        self.minimal_change = analysis.minimal_change(self.trace, self.weights)
         self.spelling: Callable[[int], str] = lambda piece: tokenizer.pieces([piece])[0]
 
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
         trace = self.trace
         return {
-            "answers": figures.answers_figure(trace, self.answers, step=STEP, theme=theme),
+            "answers": figures.answers_figure(trace, self.attribution_methods, step=STEP, theme=theme),
             "answers by piece": figures.answers_figure(
-                trace, self.answers, by="pieces", end=False, across=2, width=390, theme=theme
+                trace, self.attribution_methods, by="pieces", end=False, across=2, width=390, theme=theme
             ),
-            "trials": figures.trials_figure(trace, self.trials, self.spelling, self.best, theme=theme),
+            "trials": figures.trials_figure(trace, self.perturbation_tests, self.spelling, self.best, theme=theme),
             "shuffled": figures.shuffled_figure(trace, self.shuffled, step=STEP, theme=theme),
-            "firmness": figures.firmness_figure(trace, self.firmness, self.spelling, step=STEP, theme=theme),
+            "firmness": figures.firmness_figure(trace, self.minimal_change, self.spelling, step=STEP, theme=theme),
         }
 
 
@@ -77,28 +83,28 @@ def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(lab: Lab, theme: T
 
 
 def test_every_answer_has_a_panel_of_the_same_axes_and_scale(lab: Lab) -> None:
-    figure, words = figures.answers_figure(lab.trace, lab.answers, step=STEP), lab.trace.words()
-    assert [panel.name for panel in figure.data] == [told_answers()[name].name for name in analysis.ANSWERS]
+    figure, words = figures.answers_figure(lab.trace, lab.attribution_methods, step=STEP), lab.trace.words()
+    assert [panel.name for panel in figure.data] == [told_answers()[name].name for name in analysis.ATTRIBUTION_METHODS]
     assert len({(panel.zmin, panel.zmax) for panel in figure.data}) == 1
     for axis in ("xaxis", "yaxis"):
         names = [panel[axis].replace(axis[0], axis) for panel in figure.data]
         assert len({figure.layout[name].range for name in names}) == 1
-    for panel, name in zip(figure.data, analysis.ANSWERS, strict=True):
-        np.testing.assert_array_equal(panel.z, words.merged(lab.answers.shares(name)))
-        np.testing.assert_array_equal(panel.customdata, words.merged(lab.answers.matrices[name]))
+    for panel, name in zip(figure.data, analysis.ATTRIBUTION_METHODS, strict=True):
+        np.testing.assert_array_equal(panel.z, words.merged(lab.attribution_methods.shares(name)))
+        np.testing.assert_array_equal(panel.customdata, words.merged(lab.attribution_methods.matrices[name]))
     meta = figure.layout.meta
-    assert len(figure.layout.shapes) == len(analysis.ANSWERS)
+    assert len(figure.layout.shapes) == len(analysis.ATTRIBUTION_METHODS)
     assert {shape.y0 + 0.5 for shape in figure.layout.shapes} == {meta["rows"][STEP]}
-    assert list(meta["panels"]) == list(analysis.ANSWERS)
-    cut = figures.answers_figure(lab.trace, lab.answers, by="pieces", end=False).data[0]
+    assert list(meta["panels"]) == list(analysis.ATTRIBUTION_METHODS)
+    cut = figures.answers_figure(lab.trace, lab.attribution_methods, by="pieces", end=False).data[0]
     np.testing.assert_allclose(cut.customdata, lab.trace.alignment[:-1, :-1])
     with pytest.raises(ValueError, match="at least 1"):
-        figures.answers_figure(lab.trace, lab.answers, across=0)
+        figures.answers_figure(lab.trace, lab.attribution_methods, across=0)
 
 
 def test_panels_do_not_overlap(lab: Lab) -> None:
     for across in (1, 2, 3, 6):
-        figure = figures.answers_figure(lab.trace, lab.answers, across=across)
+        figure = figures.answers_figure(lab.trace, lab.attribution_methods, across=across)
         domains = [
             (*figure.layout[p.xaxis.replace("x", "xaxis")].domain, *figure.layout[p.yaxis.replace("y", "yaxis")].domain)
             for p in figure.data
@@ -111,16 +117,16 @@ def test_panels_do_not_overlap(lab: Lab) -> None:
 
 
 def test_the_trials_are_drawn_as_they_are(lab: Lab) -> None:
-    figure = figures.trials_figure(lab.trace, lab.trials, lab.spelling, lab.best)
+    figure = figures.trials_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
     bars = {trace.name: trace for trace in figure.data}
     assert figure.layout.meta["trials"] == ["real", "uniform", "permuted", "without_strongest", "adversary", "best"]
     adversary = np.array([weight for _, weight in bars["adversary"].customdata])
-    np.testing.assert_allclose(adversary, lab.trials.adversary.weights)
+    np.testing.assert_allclose(adversary, lab.perturbation_tests.adversary.weights)
     np.testing.assert_allclose(bars["change"].x[-1], lab.best.total_variation)
-    assert sorted(bars["permutations"].x) == sorted(trial.total_variation for trial in lab.trials.permuted)
-    table = figures.trials_table(lab.trials, lab.spelling, lab.best)
+    assert sorted(bars["permutations"].x) == sorted(trial.total_variation for trial in lab.perturbation_tests.permuted)
+    table = figures.trials_table(lab.perturbation_tests, lab.spelling, lab.best)
     assert len(table) == 5 + 20
-    assert table["writes"].iloc[0] == lab.spelling(lab.trials.real.piece_id)
+    assert table["writes"].iloc[0] == lab.spelling(lab.perturbation_tests.real.piece_id)
     assert table["total variation"].iloc[3] <= 0.01
 
 
@@ -133,50 +139,50 @@ def test_a_point_is_a_step(lab: Lab) -> None:
 
 
 def test_a_bar_is_how_firm_a_step_is(lab: Lab) -> None:
-    bars, written = figures.firmness_figure(lab.trace, lab.firmness, lab.spelling).data
-    finite = np.isfinite(lab.firmness.distances)
-    np.testing.assert_array_equal(np.array(bars.x)[finite], lab.firmness.distances[finite])
+    bars, written = figures.firmness_figure(lab.trace, lab.minimal_change, lab.spelling).data
+    finite = np.isfinite(lab.minimal_change.distances)
+    np.testing.assert_array_equal(np.array(bars.x)[finite], lab.minimal_change.distances[finite])
     assert [("∞" in text) for text in written.text] == (~finite).tolist()
-    table = figures.firmness_table(lab.trace, lab.firmness, lab.spelling)
-    np.testing.assert_array_equal(table["|α′ − α|"], lab.firmness.distances)
+    table = figures.firmness_table(lab.trace, lab.minimal_change, lab.spelling)
+    np.testing.assert_array_equal(table["|α′ − α|"], lab.minimal_change.distances)
     assert (table["then"] != "").tolist() == finite.tolist()
 
 
 def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
-    table = figures.answers_table(lab.trace, lab.answers, STEP)
-    assert len(table.columns) == 1 + len(analysis.ANSWERS)
-    erased = table.columns[1 + analysis.ANSWERS.index("erased")]
-    np.testing.assert_array_equal(table[erased], lab.answers.matrices["erased"][STEP])
-    whole = figures.answer_table(lab.trace, lab.answers, "gradient")
-    np.testing.assert_array_equal(whole.to_numpy(), lab.answers.matrices["gradient"])
-    found = analysis.agreement(lab.answers, STEP)
+    table = figures.answers_table(lab.trace, lab.attribution_methods, STEP)
+    assert len(table.columns) == 1 + len(analysis.ATTRIBUTION_METHODS)
+    erased = table.columns[1 + analysis.ATTRIBUTION_METHODS.index("erased")]
+    np.testing.assert_array_equal(table[erased], lab.attribution_methods.matrices["erased"][STEP])
+    whole = figures.answer_table(lab.trace, lab.attribution_methods, "gradient")
+    np.testing.assert_array_equal(whole.to_numpy(), lab.attribution_methods.matrices["gradient"])
+    found = analysis.agreement(lab.attribution_methods, STEP)
     pairs = figures.agreement_table(found)
     assert len(pairs) == 15
     np.testing.assert_array_equal(pairs["Kendall’s τ"].iloc[:5], found.tau[0, 1:])
-    assert pairs["other answer"].iloc[-1] == told_answers()[analysis.ANSWERS[-1]].name
+    assert pairs["other answer"].iloc[-1] == told_answers()[analysis.ATTRIBUTION_METHODS[-1]].name
 
 
 @pytest.mark.usefixtures("each_language")
 def test_the_words_say_what_the_numbers_are(lab: Lab, snapshot: SnapshotAssertion) -> None:
     steps = len(lab.trace.target_pieces)
-    found = analysis.agreement(lab.answers)
+    found = analysis.agreement(lab.attribution_methods)
     told = sentence_agreement(found, steps)
     for name in (*found.together(), *found.apart()):
         assert told_answers()[name].name in told
-    first = Counter(int(matrix[STEP].argmax()) for matrix in lab.answers.matrices.values())
-    at_step = step_agreement(lab.trace, lab.answers, STEP)
+    first = Counter(int(matrix[STEP].argmax()) for matrix in lab.attribution_methods.matrices.values())
+    at_step = step_agreement(lab.trace, lab.attribution_methods, STEP)
     assert re.findall(r"\d+", at_step)[0] == str(max(first.values()))
-    tau = analysis.agreement(lab.answers, STEP).tau[np.triu_indices(6, 1)].mean()
+    tau = analysis.agreement(lab.attribution_methods, STEP).tau[np.triu_indices(6, 1)].mean()
     assert decimal(tau) in at_step
-    tried = trials_sentence(lab.trials, lab.spelling)
-    kept = sum(trial.piece_id == lab.trials.real.piece_id for trial in lab.trials.permuted)
+    tried = trials_sentence(lab.perturbation_tests, lab.spelling)
+    kept = sum(trial.piece_id == lab.perturbation_tests.real.piece_id for trial in lab.perturbation_tests.permuted)
     assert str(kept) in re.findall(r"\d+", tried)
-    best = best_sentence(lab.best, lab.trials.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
+    best = best_sentence(lab.best, lab.perturbation_tests.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
     assert best.endswith(f"{quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
     shuffled = shuffled_sentence(lab.shuffled)
     assert re.findall(r"\d+", shuffled)[:2] == [str(steps), str((lab.shuffled.kept > 0.5).sum())]
-    firm = [firmness_sentence(lab.firmness, step, lab.spelling) for step in range(steps)]
-    for sentence, distance in zip(firm, lab.firmness.distances, strict=True):
+    firm = [firmness_sentence(lab.minimal_change, step, lab.spelling) for step in range(steps)]
+    for sentence, distance in zip(firm, lab.minimal_change.distances, strict=True):
         assert (decimal(distance) in sentence) == np.isfinite(distance)
     sentences = {
         "agreement": told,

@@ -8,24 +8,24 @@ import json
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from syrupy.assertion import SnapshotAssertion
-
-from attnviz import AttnvizError, Trace
-from attnviz.analysis.after_word import AfterWord
-from attnviz.export.files import Look, contents
-from attnviz.figures.posterior import posterior_bars, posterior_table
-from attnviz.figures.registry import STEP_FIGURES, step_figure
-from attnviz.figures.subject import Subject
-from attnviz.languages import set_language
-from attnviz.network.config import READOUT_STATES
-from attnviz.text import Tokenizer
-from attnviz.wording.after_word import (
+from attnviz.wording.posterior_attention import (
     after_equation,
     after_sentence,
     texts_of_cells,
     texts_of_source,
     texts_of_step,
 )
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.posterior_attention import PosteriorAttention
+from attnviz.export.files import Look, contents
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.posterior import posterior_bars, posterior_table
+from attnviz.figures.registry import STEP_FIGURES, step_figure
+from attnviz.languages import set_language
+from attnviz.network.config import READOUT_STATES
+from attnviz.text import Tokenizer
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import percent
 from tests.analysis.given import KINDS, translated
@@ -37,11 +37,11 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 LONG = " ".join(f"mot{k}" for k in range(70))
 
 
-def after(trace: Trace, likelihood: np.ndarray) -> AfterWord:
+def after(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
     """Return the columns of a trace whose likelihoods, (Ty, Tx), are given, with a reading of their squares."""
     prior = trace.alignment.astype(float)
     joint, flat = prior * likelihood, prior * np.sqrt(likelihood)
-    return AfterWord(
+    return PosteriorAttention(
         prior, likelihood, joint / joint.sum(axis=1, keepdims=True), flat / flat.sum(axis=1, keepdims=True)
     )
 
@@ -58,7 +58,7 @@ def test_the_columns_hold_the_numbers(make_network: ModelFactory, tokenizer: Tok
     figure = step_figure(subject, "posterior").draw(subject, theme=theme)
     go.Figure(json.loads(figure.to_json()))  # Plotly's own check of every property
     prior, likelihood, posterior, mark = figure.data[:4]
-    found = subject.after_word
+    found = subject.posterior_attention
     for bars, name in ((prior, "prior"), (likelihood, "likelihood"), (posterior, "posterior")):
         np.testing.assert_array_equal(bars.x, getattr(found, name)[1])
     shown = np.isfinite(mark.x)
@@ -167,7 +167,7 @@ def test_what_is_lacking_is_said(make_network: ModelFactory, tokenizer: Tokenize
     table = contents(trace, "csv", Look("posterior", step=1), weights).decode("utf-8-sig")
     assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]
     drawn = trace.step_figure(1, "posterior", weights=weights, theme="dark")
-    np.testing.assert_array_equal(drawn.data[2].x, Subject(trace, 1, weights).after_word.posterior[1])
+    np.testing.assert_array_equal(drawn.data[2].x, Subject(trace, 1, weights).posterior_attention.posterior[1])
     missing = picture.lacking(Subject(trace, 1))
     for draw in (
         lambda: contents(trace, "csv", Look("posterior", step=1)),

@@ -8,24 +8,24 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.ledger import Ledger
-from attnviz.analysis.microscope import Microscope
-from attnviz.figures.ledger import SOURCES, ledger_rows, ledger_table, ledger_waterfall
-from attnviz.figures.microscope import MARK, UNITS, microscope_figure, microscope_table
+from attnviz.analysis.energy_decomposition import EnergyDecomposition
+from attnviz.analysis.logit_attribution import LogitAttribution
+from attnviz.figures.energy_decomposition import MARK, UNITS, microscope_figure, microscope_table
+from attnviz.figures.logit_attribution import SOURCES, ledger_rows, ledger_table, ledger_waterfall
 from tests.figures.synthetic import trace as make_trace
 
 LONG = " ".join(["word"] * 30)
 
 
-def account(count: int) -> Ledger:
-    return Ledger(2, 7, 0.5, -1.25, 0.75, np.random.default_rng(1).normal(size=count))
+def account(count: int) -> LogitAttribution:
+    return LogitAttribution(2, 7, 0.5, -1.25, 0.75, np.random.default_rng(1).normal(size=count))
 
 
-def lens(size: int, bounded: bool = True) -> Microscope:
+def lens(size: int, bounded: bool = True) -> EnergyDecomposition:
     query, key, score = np.random.default_rng(2).normal(size=(3, size)) * 2
     if bounded:
-        return Microscope(query, key, np.tanh(query + key), score)
-    return Microscope(query, key, query * key, np.ones(size), bounded=False)
+        return EnergyDecomposition(query, key, np.tanh(query + key), score)
+    return EnergyDecomposition(query, key, query * key, np.ones(size), bounded=False)
 
 
 def named(figure: go.Figure, name: str):
@@ -85,7 +85,7 @@ def test_the_chosen_piece_has_a_row_however_little_it_adds() -> None:
 def test_a_ledger_and_its_contrast_have_the_same_rows() -> None:
     trace = make_trace(LONG)
     entries = account(len(trace.source_pieces))
-    contrast = Ledger(2, 7, 0.0, 0.0, 0.0, np.where(np.arange(len(entries.source)) == 4, 9.0, 0.1))
+    contrast = LogitAttribution(2, 7, 0.0, 0.0, 0.0, np.where(np.arange(len(entries.source)) == 4, 9.0, 0.1))
     rows = ledger_rows([entries, contrast])
     assert 4 in rows
     drawn = [ledger_waterfall(trace, one, rows=rows).layout.meta["entries"] for one in (entries, contrast)]
@@ -94,7 +94,7 @@ def test_a_ledger_and_its_contrast_have_the_same_rows() -> None:
 
 def test_pieces_that_add_nothing_share_a_row() -> None:
     trace = make_trace()
-    entries = Ledger(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
+    entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
     labels = ledger_waterfall(trace, entries).layout.yaxis.ticktext
     assert len(labels) == 3 + 2 + 1
     assert f"{len(trace.source_pieces) - 1} more" in labels[4]
@@ -102,7 +102,7 @@ def test_pieces_that_add_nothing_share_a_row() -> None:
 
 def test_without_attention_the_sentence_is_one_row() -> None:
     trace = make_trace(attention="none")
-    entries = Ledger(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
+    entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
     labels = ledger_waterfall(trace, entries).layout.yaxis.ticktext
     assert len(labels) == 3 + 1 + 1
     assert "c, the sentence" in labels[3]

@@ -13,11 +13,11 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import forced_words
-from attnviz.analysis.signals import reach
+from attnviz.analysis.gradient_decay import reach
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
+from attnviz.figures.gradient_decay import signals_figure, signals_table
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
-from attnviz.figures.signals import signals_figure, signals_table
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer

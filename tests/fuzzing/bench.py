@@ -20,9 +20,9 @@ from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
+from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.resources import MODELS_VARIABLE
-from attnviz.ui.shelf import CORPORA_VARIABLE
 from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, TRANSFORMER
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from attnviz.analysis.neighbours import nearest, principal_map
 from attnviz.analysis.vectors import VECTOR_KINDS, Vectors
-from attnviz.corpora.parts import about
+from attnviz.corpora.table_parts import about
 from attnviz.corpora.vectors import gathered
 from attnviz.figures.learning_curves import learning_table, learnt_figure, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.corpus.table import PRESETS, Choice, drawn_rows, known_measures, listed_rows, measures_of, pair_of
-from attnviz.ui.learns.pictures import has_learnt
+from attnviz.ui.learns.learning_figures import has_learnt
 from tests.fuzzing.bench import SENTENCES, SNAPSHOTS, Bench
 from tests.fuzzing.mutations import ANY, JSON, replace_value
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.ledger import ledger, ledgers
+from attnviz.analysis.logit_attribution import ledgers, logit_attribution
 from attnviz.analysis.seq2seq_recomputation import recompute
 from attnviz.architectures import could_be_of, told, verifier_of
 from attnviz.checkpoint import load_model
@@ -32,7 +32,7 @@ from attnviz.commands.program import main
 from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
 from attnviz.trace import Branches, Seq2SeqTrace
 from attnviz.trace.interventions import ExcludePosition, ForceWord
-from attnviz.wording.machine import machine_terms
+from attnviz.wording.diagram import machine_terms
 from tests.conftest import REPOSITORY
 from tests.equation_symbols import symbols_of
 from tests.importing import joey_nmt, seq2seq
@@ -157,13 +157,13 @@ def test_the_ledger_of_a_linear_readout_adds_up_to_the_logit(tmp_path: Path) -> 
         assert account.source.shape == (len(trace.source_pieces),)
         assert account.logit == pytest.approx(logits[step, piece], abs=1e-5)
     weights["decoder.output.bias"] = weights["decoder.output.bias"] + 1
-    assert ledger(trace, weights, 0, 4).bias == pytest.approx(ledgers(trace, weights, [(0, 4)])[0].bias)
+    assert logit_attribution(trace, weights, 0, 4).bias == pytest.approx(ledgers(trace, weights, [(0, 4)])[0].bias)
 
 
 def test_where_tanh_stands_between_there_is_no_ledger(tmp_path_factory: Any, snapshot: SnapshotAssertion) -> None:
     trace, weights = _one(tmp_path_factory)
     with pytest.raises(ValueError, match="tanh") as error:
-        ledger(trace, weights, 0, 4)
+        logit_attribution(trace, weights, 0, 4)
     assert str(error.value) == snapshot
 
 

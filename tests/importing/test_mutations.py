@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError
-from attnviz.importing.content import content_of
+from attnviz.importing.file_content import content_of
 from attnviz.importing.formats import FORMATS
 from attnviz.importing.reading import read_bytes, records_of
 from attnviz.text import SPACE

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis import load_weights
-from attnviz.analysis.proof import Prover
+from attnviz.analysis.verification import Prover
 from attnviz.errors import AttnvizError
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Branch, Branches, Trace

@@ -13,8 +13,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from attnviz.analysis.proof import prove
 from attnviz.analysis.recomputation import Recomputation, recompute
+from attnviz.analysis.verification import prove
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
@@ -24,7 +24,7 @@ from attnviz.trace.quantities import DERIVED, QUANTITIES, RECORDED, check_shapes
 from attnviz.trace.seq2seq_quantities import QUANTITIES as of_imports
 from attnviz.trace.transformer_quantities import QUANTITIES as of_transformers
 from attnviz.translator import Translator
-from attnviz.wording.proof import OF_POSITIONS, quantity_names
+from attnviz.wording.verification import OF_POSITIONS, quantity_names
 from tests.conftest import SENTENCES, ModelFactory
 
 every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))

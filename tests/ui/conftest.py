@@ -18,7 +18,7 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 
-from attnviz.ui.page_state import depth
+from attnviz.ui.page_state import detail_level
 from tests.ui.opening import Run, open_lab, open_page
 
 
@@ -62,7 +62,7 @@ def lab(models_folder: Path) -> Run:
 
 @pytest.fixture(autouse=True)
 def _everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(depth, "NEWCOMER", "everything")
+    monkeypatch.setattr(detail_level, "NEWCOMER", "everything")
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figures
-from attnviz.figures.subject import Subject
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import pictures
-from attnviz.ui.toolbar.reopening import attention_in
-from attnviz.wording.given import inside_is_missing
+from attnviz.ui.toolbar.opened_file import attention_in
+from attnviz.wording.imported_attention import inside_is_missing
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.opening import open_lab, open_page
-from tests.ui.shown_records import all_records, fetched, mounted, panel_texts, steps_of, texts, texts_with
+from tests.ui.shown_payloads import all_records, fetched, mounted, panel_texts, steps_of, texts, texts_with
 
 _WHY = """
 from attnviz.ui.chrome import run_pages

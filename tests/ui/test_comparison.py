@@ -18,8 +18,8 @@ from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace import Branch, Branches
 from attnviz.trace.changes import LookAlike
-from attnviz.ui.lab.marked import marked_sentences
-from attnviz.ui.lab.partner import Pair
+from attnviz.ui.lab.compared_translation import Pair
+from attnviz.ui.lab.sentence_diff import marked_sentences
 from attnviz.ui.lab.sentence_editor import plain
 from attnviz.ui.page_state.comparison import (
     KINDS,
@@ -36,7 +36,7 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.strategies import texts as odd_texts
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted, panel_texts, texts
+from tests.ui.shown_payloads import address, mounted, panel_texts, texts
 
 TRACE = synthetic.trace()
 MODELS = ["one", "two"]

@@ -25,8 +25,8 @@ from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import set_language
 from attnviz.translator import Translator
-from attnviz.ui.corpus import jobs, room
-from attnviz.ui.corpus.choices import brush_of, brush_text
+from attnviz.ui.corpus import corpus_page, jobs
+from attnviz.ui.corpus.corpus_choices import brush_of, brush_text
 from attnviz.ui.corpus.jobs import MOST_MEGABYTES, MOST_UNPACKED, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
@@ -39,11 +39,11 @@ from attnviz.ui.corpus.table import (
     listed_rows,
     pair_of,
 )
+from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
 from attnviz.ui.page_state.gold import bring_gold, gold_of, open_gold
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.shelf import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
 from tests.ui.opening import Run, open_alone
-from tests.ui.shown_records import address, panel_texts, texts, texts_with
+from tests.ui.shown_payloads import address, panel_texts, texts, texts_with
 
 
 @pytest.fixture(autouse=True)
@@ -213,7 +213,7 @@ def test_a_file_that_comes_to_nothing_while_the_page_is_drawn_is_told_and_leaves
     app.button(key="corpus_sample").click().run()
     made(app.session_state["corpus_table"])
     shown = app.run().dataframe[0].value
-    ways_in, ended = room._ways_in, []
+    ways_in, ended = corpus_page._ways_in, []
 
     def end_meanwhile(model: str) -> None:
         ways_in(model)
@@ -222,7 +222,7 @@ def test_a_file_that_comes_to_nothing_while_the_page_is_drawn_is_told_and_leaves
             made(useless.identity)
             ended.append(useless.identity)
 
-    monkeypatch.setattr(room, "_ways_in", end_meanwhile)
+    monkeypatch.setattr(corpus_page, "_ways_in", end_meanwhile)
     jobs._ONE.acquire()
     useless = begin("empty.tsv", b"", str(models_folder / "en-fr"))
     app.session_state["corpus_table"] = useless.identity

@@ -18,13 +18,13 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.step import subject
+from attnviz.ui.step import figure_input
 from attnviz.ui.toolbar.downloads import file_name, pictures
-from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_branches, reopened
+from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, open_file, read_branches, reopened
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.ui.opening import open_page
-from tests.ui.shown_records import panel_texts, shown_equations, steps_of
+from tests.ui.shown_payloads import panel_texts, shown_equations, steps_of
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def trace(translator: Translator) -> Trace:
 def test_the_pictures_of_a_step_have_names_of_their_own(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr(subject, "weights_of", lambda _: None)
-    monkeypatch.setattr(subject, "tokenizer_of", lambda _: None)
+    monkeypatch.setattr(figure_input, "weights_of", lambda _: None)
+    monkeypatch.setattr(figure_input, "tokenizer_of", lambda _: None)
     offered = list(pictures(View(MAIN, trace), {"selection": Selection(2)}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"

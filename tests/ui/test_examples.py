@@ -32,7 +32,7 @@ def looked_at(trace: Trace) -> dict[str, str]:
     return {word: words.source[j] for word, j in zip(words.target, words.alignment.argmax(axis=1), strict=True)}
 
 
-def looks_back(trace: Trace) -> int:
+def shows_posterior(trace: Trace) -> int:
     looks = trace.words().alignment.argmax(axis=1)
     return int((np.diff(looks) < 0).sum())
 
@@ -48,7 +48,7 @@ def test_the_page_opens_on_whole_words_that_change_places(translate: Translate, 
 
 def test_the_order_changes(translate: Translate) -> None:
     for sentence in EXAMPLES["Changes of order"]:
-        assert looks_back(translate(sentence, beam=5)) >= 1
+        assert shows_posterior(translate(sentence, beam=5)) >= 1
 
 
 @pytest.mark.parametrize("beam", [1, 5])

@@ -24,7 +24,7 @@ from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run
-from tests.ui.shown_records import panel_texts, tables_of
+from tests.ui.shown_payloads import panel_texts, tables_of
 
 
 def reading(app: AppTest) -> list[str]:

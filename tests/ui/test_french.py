@@ -24,7 +24,7 @@ from attnviz.ui.toolbar.downloads import _made
 from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.figures import synthetic
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_records import address, all_records, panel_texts, shown_equations
+from tests.ui.shown_payloads import address, all_records, panel_texts, shown_equations
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
 """Fields of Streamlit's messages that nobody reads."""

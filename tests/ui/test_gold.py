@@ -17,7 +17,7 @@ from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted, panel_texts, texts
+from tests.ui.shown_payloads import address, mounted, panel_texts, texts
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
 LINKS = "0-0 1?2"

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from attnviz.commands.program import main
-from attnviz.wording.machine import no_machine
+from attnviz.wording.diagram import no_machine
 from attnviz.wording.seq2seq_stages import no_ledger
 from tests.importing import joey_nmt, seq2seq
 from tests.ui.opening import open_page
-from tests.ui.shown_records import all_records, badge, shown_equations, texts
+from tests.ui.shown_payloads import all_records, badge, shown_equations, texts
 
 SENTENCES = {
     "tutorial": "ein mann schläft im park .",

@@ -11,23 +11,23 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
+from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.trials import Trials
 from attnviz.checkpoint import save_model
 from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui import resources
-from attnviz.ui.lab import reckoned
-from attnviz.ui.lab.room import SECTIONS
+from attnviz.ui.lab import cached_analyses
+from attnviz.ui.lab.lab_page import SECTIONS
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.records import UnknownRecordError, on_show
-from attnviz.ui.records import address as address_of
+from attnviz.ui.shared_payloads import UnknownRecordError, on_show
+from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.toolbar.examples import OPENING
-from attnviz.wording.trials import REFERENCES
+from attnviz.wording.perturbation_tests import REFERENCES
 from tests.conftest import ModelFactory
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, fetched, mounted, panel_texts, records_of, selected, texts
+from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, records_of, selected, texts
 
 ASKED = ("answers-words", "answers-words-narrow", "answers-pieces", "trials", "shuffled", "firmness")
 """The records of the answers and the trials."""
@@ -147,13 +147,13 @@ def test_where_it_should_have_looked_is_asked_of_the_word_in_the_address(trace: 
 
 
 def test_a_step_is_tried_once_for_all_themes_and_widths(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried, trials = [], reckoned.trials
+    tried, perturbation_tests = [], cached_analyses.perturbation_tests
 
-    def counted(trace: Trace, weights: Weights, step: int) -> Trials:
+    def counted(trace: Trace, weights: Weights, step: int) -> PerturbationTests:
         tried.append(step)
-        return trials(trace, weights, step)
+        return perturbation_tests(trace, weights, step)
 
-    monkeypatch.setattr(reckoned, "trials", counted)
+    monkeypatch.setattr(cached_analyses, "trials", counted)
     for theme in ("light", "dark"):
         for name in ("trials", "trials-narrow"):
             fetched(address_of(trace, name, theme, every=False), 3)

@@ -28,7 +28,7 @@ from attnviz.wording.learning import guided as told_of_guided
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
-from tests.ui.shown_records import address, mounted
+from tests.ui.shown_payloads import address, mounted
 
 SHIPPED = REPOSITORY / "models" / "small-additive"
 

@@ -13,7 +13,7 @@ from attnviz.ui.page_state.link_problems import link_problems, read_link
 from attnviz.ui.page_state.view import MAIN, View
 from tests.figures import synthetic
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted
+from tests.ui.shown_payloads import address, mounted
 
 VIEW = View(MAIN, synthetic.trace())
 OFFERED = offered_in_link({}, VIEW)

@@ -15,15 +15,15 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui import resources
 from attnviz.ui.page_state.address import forget_view, own_parameters
-from attnviz.ui.page_state.looking_back import look_back, looks_back
+from attnviz.ui.page_state.posterior_section import look_back, shows_posterior
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import pictures
-from attnviz.wording.after_word import after_sentence, after_title
+from attnviz.wording.posterior_attention import after_sentence, after_title
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run
-from tests.ui.shown_records import badge, column, fetched, mounted, panel_texts, shown_equations, tables_of
+from tests.ui.shown_payloads import badge, column, fetched, mounted, panel_texts, shown_equations, tables_of
 
 READING = "α′ of the heatmap"
 
@@ -47,7 +47,9 @@ def proved(app: AppTest) -> list[str]:
 
 def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr(resources, "after_word", lambda *given: made.append(given) or analysis.after_word(*given))
+    monkeypatch.setattr(
+        resources, "after_word", lambda *given: made.append(given) or analysis.posterior_attention(*given)
+    )
     app = page(sentence="Nobody has looked back from this one.", search="greedy", step="2")
     assert after_title() in [box.label for box in app.expander]
     assert not {"posterior", "equation-after"} & places(app).keys()
@@ -61,7 +63,7 @@ def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypat
     assert READING in proved(app)
     assert {"posterior", "equation-after"} <= places(app).keys()
     record, trace = fetched(places(app)["posterior"]), translate_of(app)
-    found = analysis.after_word(trace, resources.weights_of(trace))
+    found = analysis.posterior_attention(trace, resources.weights_of(trace))
     for step in range(len(trace.target_pieces)):
         assert record["captions"][str(step)] == ["Prior × likelihood → posterior", after_sentence(trace, found, step)]
     shown = shown_equations(app)
@@ -76,7 +78,7 @@ def translate_of(app: AppTest) -> Trace:
 
 
 def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(after_word="1")
+    app = page(posterior_attention="1")
     assert "posterior" in places(app)
     app.button_group(key="lang").set_value("fr").run()
     assert after_title() not in [box.label for box in app.expander]
@@ -88,7 +90,7 @@ def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, 
     app.run()
     assert "posterior" not in places(app)
     assert written(app) is None
-    app = page(after_word="2")
+    app = page(posterior_attention="2")
     assert "posterior" not in places(app)
     assert list(mounted(app, "link_told")[0]["problems"].values()) == snapshot
     app.session_state["after_word"] = True
@@ -98,14 +100,14 @@ def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, 
 
 def test_another_link_folds_it_or_opens_it() -> None:
     view, session = View(MAIN, synthetic.trace()), {}
-    assert looks_back(session, view, {"after_word": "1"})
-    assert looks_back(session, view, {}), "a link is followed once"
+    assert shows_posterior(session, view, {"after_word": "1"})
+    assert shows_posterior(session, view, {}), "a link is followed once"
     assert own_parameters(session, view)["after_word"] == "1"
     look_back(session, view, False)
     assert own_parameters(session, view)["after_word"] is None
     forget_view(session, MAIN)
-    assert looks_back(session, view, {"after_word": "1"})
-    assert not looks_back({}, view, {"after_word": "2"})
+    assert shows_posterior(session, view, {"after_word": "1"})
+    assert not shows_posterior({}, view, {"after_word": "2"})
 
 
 def test_without_attention_or_without_the_model_it_says_so(
@@ -117,11 +119,11 @@ def test_without_attention_or_without_the_model_it_says_so(
     snapshot: SnapshotAssertion,
 ) -> None:
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
-    app = page(model="fixed", after_word="1")
+    app = page(model="fixed", posterior_attention="1")
     assert "posterior" not in places(app)
     assert panel_texts(app, "looking_back") == snapshot(name="no attention")
     monkeypatch.setattr(resources, "_found", lambda _: None)
-    app = page(after_word="1")
+    app = page(posterior_attention="1")
     assert "posterior" not in places(app)
     assert panel_texts(app, "looking_back") == snapshot(name="no model")
 
@@ -131,7 +133,7 @@ def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run, snapsh
     app.session_state["tables"] = True
     app.run()
     trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
-    found = analysis.after_word(trace, analysis.load_weights(en_fr))
+    found = analysis.posterior_attention(trace, analysis.load_weights(en_fr))
     table = tables_of(app, step="2")[-1]
     assert table["name"] == snapshot(name="table")
     drawn = [float(cell) for cell in column(table, "posterior p(j | y)")]
@@ -142,7 +144,7 @@ def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run, snapsh
 
 
 def test_one_wrong_weight_turns_the_badge_red(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = page(sentence=SENTENCES[0], search="greedy", after_word="1")
+    app = page(sentence=SENTENCES[0], search="greedy", posterior_attention="1")
     assert badge(app)["holds"]
     true = analysis.likelihood.__globals__["Readouts"].log_likelihood
 
@@ -151,8 +153,8 @@ def test_one_wrong_weight_turns_the_badge_red(page: Run, monkeypatch: pytest.Mon
         found[0, 1] += 0.05
         return found
 
-    monkeypatch.setattr("attnviz.analysis.proof.Readouts.log_likelihood", altered)
-    app = page(sentence=SENTENCES[0], search="greedy", after_word="1", step="3")
+    monkeypatch.setattr("attnviz.analysis.verification.Readouts.log_likelihood", altered)
+    app = page(sentence=SENTENCES[0], search="greedy", posterior_attention="1", step="3")
     found = badge(app)
     assert not found["holds"]
     assert "logarithms of the likelihoods" in found["told"] + "".join(found["wrong"])

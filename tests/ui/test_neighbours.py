@@ -20,12 +20,12 @@ from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.corpora.vectors import write_vectors
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.ui.shelf import CORPORA_VARIABLE, SAMPLE
+from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted, panel_texts, records_of, tables_of
+from tests.ui.shown_payloads import address, mounted, panel_texts, records_of, tables_of
 
 
 @pytest.fixture

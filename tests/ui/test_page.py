@@ -23,7 +23,7 @@ from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_records import panel_texts, records_of, shown_equations, steps_of, tables_of, texts
+from tests.ui.shown_payloads import panel_texts, records_of, shown_equations, steps_of, tables_of, texts
 
 
 @pytest.fixture(scope="module")

@@ -12,23 +12,23 @@ import torch
 
 from attnviz import Translator
 from attnviz.analysis import readout
-from attnviz.analysis.proof import Verifier
+from attnviz.analysis.verification import Verifier
 from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
 from attnviz.figures.maxout import maxout_template, maxout_values
 from attnviz.figures.template import to_json
-from attnviz.kept import Kept
+from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
-from attnviz.ui import records, resources
+from attnviz.ui import resources, shared_payloads
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.records import on_show
 from attnviz.ui.resources import MODELS_VARIABLE, model_folder, models
-from attnviz.ui.step import proof_badge
-from attnviz.ui.step.places import place_of
+from attnviz.ui.shared_payloads import on_show
+from attnviz.ui.step import verification_badge
+from attnviz.ui.step.payload_addresses import place_of
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run
-from tests.ui.shown_records import fetched, records_of
+from tests.ui.shown_payloads import fetched, records_of
 
 
 def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
@@ -74,10 +74,10 @@ def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pyt
         built.append(given)
         return verifier_of(*given)
 
-    monkeypatch.setattr(proof_badge, "verifier_of", counted)
+    monkeypatch.setattr(verification_badge, "verifier_of", counted)
     # What other tests proved is not there.
-    monkeypatch.setattr(proof_badge, "_PROVERS", Kept(1 << 20, size=lambda _: 1))
-    monkeypatch.setattr(records, "_MADE", Kept(1 << 20, size=len))
+    monkeypatch.setattr(verification_badge, "_PROVERS", LRUCache(1 << 20, size=lambda _: 1))
+    monkeypatch.setattr(shared_payloads, "_MADE", LRUCache(1 << 20, size=len))
     app = page()
     for step in (1, 2):
         assert records_of(app, "proof", step)[0]["holds"]

@@ -25,10 +25,10 @@ from starlette.routing import Route
 from starlette.types import Message
 
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
-from attnviz.ui import modules, payloads, resources, server
+from attnviz.ui import modules, resources, server, session_payloads
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.pages import translate
-from attnviz.ui.records import address, on_show
+from attnviz.ui.shared_payloads import address, on_show
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import running_page
 from tests.figures import synthetic
@@ -241,19 +241,19 @@ def test_the_path_that_a_page_once_had_leads_to_it(folders: str) -> None:
 def test_a_payload_is_fetched_by_who_knows_its_place_and_a_file_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(MAIN, synthetic.trace())
     monkeypatch.setattr(st, "session_state", session := {})
-    at = payloads.payload(view, "one", "", lambda chosen: {"step": chosen.step, "source": chosen.source})
+    at = session_payloads.payload(view, "one", "", lambda chosen: {"step": chosen.step, "source": chosen.source})
     path, query = at.format(selection="step=3&source=2").split("?")
     status, headers, body = get(f"/{path}", query=query)
     assert (status, json.loads(body)) == (200, {"step": 2, "source": 1})
     assert headers["cache-control"] == "no-store"
-    file = payloads.payload(view, "two", "", lambda _: b"<script>")
+    file = session_payloads.payload(view, "two", "", lambda _: b"<script>")
     _, headers, body = get(f"/{file.split('?')[0]}")
     assert (headers["content-disposition"], headers["content-type"], body) == (
         "attachment",
         "application/octet-stream",
         b"<script>",
     )
-    assert payloads.payload(view, "one", "", lambda _: 0).split("?")[0] == path, "made of the same, it is kept"
-    assert payloads.payload(view, "one", "other", lambda _: 0).split("?")[0] != path
+    assert session_payloads.payload(view, "one", "", lambda _: 0).split("?")[0] == path, "made of the same, it is kept"
+    assert session_payloads.payload(view, "one", "other", lambda _: 0).split("?")[0] != path
     session.clear()
     assert get(f"/{file.split('?')[0]}")[0] == 404, "nobody has it any more"

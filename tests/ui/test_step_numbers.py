@@ -18,33 +18,33 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, Kind
-from attnviz.analysis.ledger import Ledger
-from attnviz.analysis.proof import Discrepancy, Proof, prove
+from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.analysis.recomputation import load_weights
+from attnviz.analysis.verification import Discrepancy, Verification, prove
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
-from attnviz.figures.subject import Subject
-from attnviz.kept import Kept
+from attnviz.figures.figure_input import Subject
+from attnviz.lru_cache import LRUCache
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
+from attnviz.ui.components.energy_decomposition.energy_decomposition import microscope_record
 from attnviz.ui.components.findings.findings import SEVERITY, findings_record
-from attnviz.ui.components.microscope.microscope import microscope_record
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.records import Asked
-from attnviz.ui.step.ledger import called
-from attnviz.ui.step.ledger_choice import pair, piece_of
-from attnviz.ui.step.proof_badge import proof_record, proof_rows
+from attnviz.ui.shared_payloads import Asked
+from attnviz.ui.step.attributed_word import pair, piece_of
+from attnviz.ui.step.logit_attribution import called
+from attnviz.ui.step.verification_badge import proof_record, verification_rows
 from attnviz.wording.findings import finding_sentence, step_look
-from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
+from attnviz.wording.logit_attribution import idle_sources, ledger_sentence, odds
 from attnviz.wording.numbers import power_of_ten
-from attnviz.wording.proof import badge_text, discrepancy_text, quantity_names
+from attnviz.wording.verification import badge_text, discrepancy_text, quantity_names
 from tests import strategies
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
 from tests.ui.opening import Run, first_page
-from tests.ui.shown_records import badge, mounted, payload, records_of, texts_with
+from tests.ui.shown_payloads import badge, mounted, payload, records_of, texts_with
 
 
 def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion) -> None:
@@ -89,7 +89,7 @@ def test_an_energy_that_cannot_be_taken_apart_is_said_to_be_so(snapshot: Snapsho
         import numpy as np
 
         from attnviz.ui.page_state.view import View
-        from attnviz.ui.step.microscope import microscope_panel
+        from attnviz.ui.step.energy_decomposition import microscope_panel
         from tests.figures.synthetic import trace as make_trace
 
         trace = dataclasses.replace(make_trace(attention=attention), score_vector=np.zeros(0, np.float32))
@@ -108,9 +108,9 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
         weights["decoder.attention.query.weight"] = weights["decoder.attention.query.weight"] + 0.05
         return weights
 
-    monkeypatch.setattr("attnviz.ui.records.weights_of", wrong)
-    monkeypatch.setattr("attnviz.ui.records.weights_digest_of", lambda _: "wrong")
-    monkeypatch.setattr("attnviz.ui.step.proof_badge.weights_digest_of", lambda _: "wrong")
+    monkeypatch.setattr("attnviz.ui.shared_payloads.weights_of", wrong)
+    monkeypatch.setattr("attnviz.ui.shared_payloads.weights_digest_of", lambda _: "wrong")
+    monkeypatch.setattr("attnviz.ui.step.verification_badge.weights_digest_of", lambda _: "wrong")
     found = badge(page())
     assert not found["holds"]
     assert "query W s, no." in found["told"]
@@ -148,8 +148,10 @@ def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
     def broken(*arguments: object) -> None:
         raise ValueError("a defect of the program")
 
-    monkeypatch.setattr("attnviz.analysis.proof.decode_weighed", broken)
-    monkeypatch.setattr("attnviz.ui.records._MADE", Kept(1, size=len))  # what other tests proved is not there
+    monkeypatch.setattr("attnviz.analysis.verification.decode_weighed", broken)
+    monkeypatch.setattr(
+        "attnviz.ui.shared_payloads._MADE", LRUCache(1, size=len)
+    )  # what other tests proved is not there
     app = page()
     with pytest.raises(ValueError, match="a defect"):
         badge(app)
@@ -167,7 +169,7 @@ def test_altered_numbers_make_another_translation() -> None:
 def test_without_its_model_a_step_says_which_is_missing(
     page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr("attnviz.ui.step.room.weights_of", lambda _: None)
+    monkeypatch.setattr("attnviz.ui.step.step_view.weights_of", lambda _: None)
     app = page()
     assert not app.exception
     assert texts_with(app, "“en-fr”") == snapshot
@@ -250,7 +252,7 @@ def test_the_ledger_in_words_tells_much_attention_without_effect(snapshot: Snaps
     trace = make_trace("one two three .")
     alpha = np.array([0.5, 0.3, 0.1, 0.06, 0.04], dtype=np.float32)
     trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
-    entries = Ledger(2, 7, 0.5, -1.25, 0.75, np.array([0.001, 2.0, -0.5, 0.0, 0.0]))
+    entries = LogitAttribution(2, 7, 0.5, -1.25, 0.75, np.array([0.001, 2.0, -0.5, 0.0, 0.0]))
     assert idle_sources(entries, alpha) == [0]
     told = ledger_sentence(trace, entries, "zone", None)
     assert told == snapshot(name="one word")
@@ -324,7 +326,7 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
     proof = prove(trace, weights, 0)
     assert f"All {proof.numbers:,} numbers of step 1 check out" in badge_text(proof, 0)
     assert {check.quantity for check in proof.checks} <= set(quantity_names())
-    assert len(proof_rows(proof)) == len(proof.checks)
+    assert len(verification_rows(proof)) == len(proof.checks)
     told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
     assert piece_name(trace.source_pieces[1]) in told
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
@@ -333,7 +335,7 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
         for number in range(wrong):
             off = Discrepancy(checks[number].quantity, (4,), 2.5, 2.0)
             checks[number] = dataclasses.replace(checks[number], discrepancy=off)
-        badge_told = badge_text(Proof(tuple(checks)), 2)
+        badge_told = badge_text(Verification(tuple(checks)), 2)
         assert badge_told.startswith("Step 3: ")
         assert badge_told.endswith(f", no. 5 does not check out{more}")
 

@@ -22,12 +22,12 @@ from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER
-from attnviz.ui.transformer.measured import head_errors
+from attnviz.ui.transformer.head_error_rates import head_errors
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
-from tests.ui.shown_records import (
+from tests.ui.shown_payloads import (
     address,
     all_records,
     column,

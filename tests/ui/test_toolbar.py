@@ -12,7 +12,7 @@ from attnviz.ui.toolbar import translation
 from attnviz.ui.toolbar.controls import SEARCHES
 from attnviz.ui.toolbar.examples import OPENING
 from tests.ui.opening import Run
-from tests.ui.shown_records import panel_texts
+from tests.ui.shown_payloads import panel_texts
 
 
 @pytest.fixture

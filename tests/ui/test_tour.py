@@ -14,13 +14,13 @@ from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
-from attnviz.ui.page_state import depth
+from attnviz.ui.page_state import detail_level
 from attnviz.ui.page_state.parameters import STOPS
 from attnviz.wording.tour import stop_titles
 from tests.conftest import SENTENCES, ModelFactory
 from tests.transformers import random_transformer
 from tests.ui.opening import Run
-from tests.ui.shown_records import fetched, mounted
+from tests.ui.shown_payloads import fetched, mounted
 
 
 def test_there_is_a_title_for_each_stop() -> None:
@@ -99,7 +99,7 @@ def offer(app: AppTest) -> list[str]:
 
 
 def test_a_newcomer_is_offered_it_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(depth, "NEWCOMER", "idea")
+    monkeypatch.setattr(detail_level, "NEWCOMER", "idea")
     app = page(sentence=SENTENCES[0], search="greedy")
     assert offer(app) == ["tour_take", "tour_decline"]
     assert offer(page(sentence=SENTENCES[0], search="greedy", depth="idea")) == [], "a link says what to show"

@@ -17,12 +17,12 @@ from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import Temperature
 from attnviz.ui.lab.tree import WIDTHS, finished_record, tree_record
-from attnviz.ui.records import Asked, UnknownRecordError
 from attnviz.ui.resources import weights_of
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted, records_of
+from tests.ui.shown_payloads import address, mounted, records_of
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def _panel_of(saved: str) -> None:
 
 
 def test_every_width_has_its_records(shown: Translator) -> None:
-    from attnviz.ui.lab.records import MAKERS
+    from attnviz.ui.lab.lab_payloads import MAKERS
 
     assert max(WIDTHS) == 12
     trace = shown.translate(SENTENCES[0])

@@ -19,10 +19,10 @@ from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import models, translate
 from attnviz.ui.step.what_if import take_up
-from attnviz.ui.toolbar.reopening import open_file
+from attnviz.ui.toolbar.opened_file import open_file
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_records import address, badge, mounted, panel_texts, texts
+from tests.ui.shown_payloads import address, badge, mounted, panel_texts, texts
 
 SENTENCE = SENTENCES[0]
 

@@ -16,17 +16,17 @@ from attnviz import AttnvizError
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.sentences import TABLE_3
 from attnviz.text import Tokenizer
-from attnviz.ui.records import UnknownRecordError, on_show
-from attnviz.ui.records import address as address_of
+from attnviz.ui.shared_payloads import UnknownRecordError, on_show
+from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.toolbar.examples import OPENING
-from attnviz.ui.why.by_length import measured
+from attnviz.ui.why.gradient_decay import signals_tables
 from attnviz.ui.why.growth import grown
-from attnviz.ui.why.room import why_pictures
-from attnviz.ui.why.signals import signals_tables
-from attnviz.ui.why.trio import JUDGE, MODELS, judge, missing, trio, trio_stamp
+from attnviz.ui.why.length_curve import measured
+from attnviz.ui.why.three_models import JUDGE, MODELS, judge, missing, trio, trio_stamp
+from attnviz.ui.why.why_page import why_pictures
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
-from tests.ui.shown_records import address, fetched, mounted, panel_texts, texts_with
+from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, texts_with
 
 Run = Callable[..., AppTest]
 KINDS = dict(zip(MODELS, ("none", "general", "additive"), strict=True))

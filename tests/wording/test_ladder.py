@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from attnviz.wording.ladder import LINES, ladder_equation
+from attnviz.wording.transformer_page import LINES, ladder_equation
 
 LADDER = [lines for lines in LINES.values() if lines]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from attnviz.wording.diagram import machine_terms
 from attnviz.wording.equations import equation_templates
-from attnviz.wording.machine import machine_terms
 from attnviz.wording.terms import signs
 from tests.equation_symbols import symbols_of
 from tests.figures import synthetic

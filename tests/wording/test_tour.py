@@ -15,26 +15,26 @@ from attnviz.analysis.quiz import odds, questions
 from attnviz.languages import set_language
 from attnviz.trace import Search, Trace
 from attnviz.trace.interventions import ExcludePosition
-from attnviz.wording.coloured import coloured, plain, spans
+from attnviz.wording.coloured_text import coloured, plain, spans
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.quiz import by_chance, explained, opening, quiz_words
 from attnviz.wording.tour import AFTER, PULL, QUIZ, stop_titles, tour_stops
-from attnviz.wording.toured import Toured
+from attnviz.wording.tour_data import TourData
 from tests.figures.synthetic import trace as make_trace
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])
 
 
-def told_of(trace: Trace, seed: int | None = 3) -> Toured:
+def told_of(trace: Trace, seed: int | None = 3) -> TourData:
     """Return what the tour tells of `trace`, with a posterior unless there is no `seed`."""
     shape = trace.words().alignment.shape
     after = None if seed is None else np.random.default_rng(seed).dirichlet([0.3] * shape[1], size=shape[0])
-    return Toured(trace, after)
+    return TourData(trace, after)
 
 
-def texts(told: Toured) -> dict[int, str]:
+def texts(told: TourData) -> dict[int, str]:
     return {stop.number: plain(" ".join(stop.sentences)) for stop in tour_stops(told)}
 
 

@@ -12,7 +12,7 @@ from attnviz.figures import heatmap
 from attnviz.trace import Trace
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import narrate
-from attnviz.wording.weights import merged, summed
+from attnviz.wording.weight_names import merged, summed
 from tests.figures.synthetic import trace as make_trace
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")

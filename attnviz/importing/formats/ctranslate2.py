@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import SOURCES, named
 from attnviz.importing.formats.json_text import objects
-from attnviz.importing.found import Found, Sentences
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 
 

@@ -10,10 +10,10 @@ import re
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, are_weights, linked, matrix_of_groups
-from attnviz.importing.found import Found, Sentences
 from attnviz.importing.link_text import are_links, links_of, read_links
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 
 _LINE = re.compile(r"([STHA])-([0-9]{1,9})\t(.*)")

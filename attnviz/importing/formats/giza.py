@@ -6,10 +6,10 @@ import re
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, linked
-from attnviz.importing.found import Found, Sentences
 from attnviz.importing.link_text import links_of
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 
 _HEADER = re.compile(r"# [Ss]entence pair \(([0-9]{1,9})\) source length ([0-9]+) target length ([0-9]+).*")

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_text import objects
-from attnviz.importing.found import Found, Sentences
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 

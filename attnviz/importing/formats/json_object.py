@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_text import json_error, objects
-from attnviz.importing.found import Found, Sentences
 from attnviz.importing.link_text import MOST_LINKS, Link, Links, read_links
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
 from attnviz.trace.storage import MARKS

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 
 _FAILURES = (ValueError, RecursionError)
 

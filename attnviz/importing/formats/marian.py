@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import (
     BAR,
     Format,
@@ -21,8 +21,8 @@ from attnviz.importing.format import (
     linked,
     matrix_of_groups,
 )
-from attnviz.importing.found import Found, Sentences
 from attnviz.importing.link_text import are_links, read_links
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 
 _SCORE = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?(?:inf|nan)")

@@ -10,10 +10,10 @@ import re
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, fields_of, is_number, linked
-from attnviz.importing.found import Found, Sentences
 from attnviz.importing.link_text import Link, Links, are_links, links_of, read_links
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 
 _PHRASE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?=([0-9]{1,6})(?:-([0-9]{1,6}))?")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import NUMBER, Format, damaged_line, linked
-from attnviz.importing.found import Found, Sentences
 from attnviz.importing.link_text import MOST_LINKS, Link, Links
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 
 _LINE = re.compile(rf"([0-9]{{1,7}})\s+([0-9]{{1,6}})\s+([0-9]{{1,6}})(?:\s+([SPsp]))?(?:\s+({NUMBER}))?\s*")

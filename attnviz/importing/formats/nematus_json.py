@@ -10,10 +10,10 @@ from itertools import groupby
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, is_number
 from attnviz.importing.formats.json_text import json_values
-from attnviz.importing.found import Found, Sentences
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, ArchiveReader
-from attnviz.importing.content import NPY, ZIP, Content
+from attnviz.importing.file_content import NPY, ZIP, Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS
-from attnviz.importing.found import Found, Sentences
 from attnviz.importing.heads import split_batch
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 

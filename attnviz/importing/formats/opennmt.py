@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format
-from attnviz.importing.found import Found, Sentences
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 

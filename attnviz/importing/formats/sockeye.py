@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content
+from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
-from attnviz.importing.found import Found, Sentences
 from attnviz.importing.link_text import are_links, read_links
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.content import Content, open_content
+from attnviz.importing.file_content import Content, open_content
 from attnviz.importing.format import NUMBER, Format
-from attnviz.importing.found import Found, Sentences
+from attnviz.importing.sentence_pair import Found, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 

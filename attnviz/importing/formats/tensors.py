@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
-from attnviz.importing.content import ZIP, Content
+from attnviz.importing.file_content import ZIP, Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, named
 from attnviz.importing.formats.numpy_arrays import sentences_of
-from attnviz.importing.found import Sentences
+from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
 
 _LEGACY = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."

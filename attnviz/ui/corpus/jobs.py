@@ -16,8 +16,8 @@ from attnviz.corpora.lines import ENDINGS, readable, spelt_endings
 from attnviz.languages import gettext, language, set_language
 from attnviz.text_files import unpacked
 from attnviz.ui.corpus.passing_folder import passing_folder
+from attnviz.ui.corpus_tables import shelved
 from attnviz.ui.resources import translator_in
-from attnviz.ui.shelf import shelved
 
 MOST_LINES = 1000
 """Largest number of lines in an uploaded file; the command has no limit."""

@@ -14,8 +14,8 @@ from pyarrow import parquet
 from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.corpora import MEASURES, SCHEMA
-from attnviz.kept import Kept
 from attnviz.languages import gettext
+from attnviz.lru_cache import LRUCache
 
 PRESETS = ("all", "omitted", "repeated", "unsure", "copied")
 UNLIKELY = 0.1
@@ -74,7 +74,7 @@ def _read(path: Path, columns: Sequence[str], **which: Any) -> Any:
     return found
 
 
-_TABLES: Kept[Any] = Kept(128 << 20, size=lambda table: int(table.nbytes))
+_TABLES: LRUCache[Any] = LRUCache(128 << 20, size=lambda table: int(table.nbytes))
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from attnviz.figures.comparison_table import compared_words_table, comparison_ta
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import fitting_record, given_chart
-from attnviz.ui.lab.marked import marked_sentences
-from attnviz.ui.lab.partner import Pair, branch_name, other_models, pair_on_show, unread
+from attnviz.ui.figure_cache import made_once
+from attnviz.ui.lab.compared_translation import Pair, branch_name, other_models, pair_on_show, unread
+from attnviz.ui.lab.sentence_diff import marked_sentences
 from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.language import localised
 from attnviz.ui.link import link
@@ -38,11 +39,10 @@ from attnviz.ui.page_state.comparison import (
 )
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.wording.attention_variants import face_names
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, step_sentence, without_looks
-from attnviz.wording.faces import face_names
 from attnviz.wording.what_if import cards
 
 LAYOUTS = {4: 1380, 2: 900, 1: 390}

@@ -28,8 +28,8 @@ from attnviz.ui.language import localised
 from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.resources import weights_of
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.neighbours import (
     about_neighbours,

@@ -14,13 +14,13 @@ from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord
 from attnviz.ui.components.chart.chart import chart, steady_record
 from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_record
-from attnviz.ui.lab.reckoned import beam_tree_of
+from attnviz.ui.lab.cached_analyses import beam_tree_of
 from attnviz.ui.language import localised, use_chosen_language
 from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.resources import weights_of
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.beam_tree import course_of_search, where_it_is, why_it_won
 

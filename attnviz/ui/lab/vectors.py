@@ -12,11 +12,11 @@ from attnviz import AttnvizError, Trace
 from attnviz.analysis.neighbours import PrincipalMap, principal_map
 from attnviz.analysis.vectors import VectorKind, Vectors, beside
 from attnviz.corpora.vectors import gathered
-from attnviz.kept import Kept
 from attnviz.languages import gettext
+from attnviz.lru_cache import LRUCache
+from attnviz.ui.concurrency import TURNS
+from attnviz.ui.corpus_tables import SAMPLE, shelved
 from attnviz.ui.resources import models, translator_in, weights_digest_of
-from attnviz.ui.shelf import SAMPLE, shelved
-from attnviz.ui.turns import TURNS
 
 SAMPLE_NAME = "sample"
 _ON_THE_MAP = 2000
@@ -61,9 +61,11 @@ def searched(trace: Trace, name: str, kind: VectorKind) -> Searched:
         return _SEARCHED.get((name, stamp_of(name), digest, kind), lambda: _ready(_vectors(trace, name, digest), kind))
 
 
-_SEARCHED: Kept[Searched] = Kept(600 << 20, size=lambda one: int(one.array.nbytes + one.places.nbytes))
-_VECTORS: Kept[Vectors] = Kept(64 << 20, size=lambda one: sum(int(array.nbytes) for array in one.arrays.values()))
-_DIGESTS: Kept[str] = Kept(1 << 16, size=len)
+_SEARCHED: LRUCache[Searched] = LRUCache(600 << 20, size=lambda one: int(one.array.nbytes + one.places.nbytes))
+_VECTORS: LRUCache[Vectors] = LRUCache(
+    64 << 20, size=lambda one: sum(int(array.nbytes) for array in one.arrays.values())
+)
+_DIGESTS: LRUCache[str] = LRUCache(1 << 16, size=len)
 
 
 def _ready(vectors: Vectors, kind: VectorKind) -> Searched:

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from attnviz.kept import Kept, kept_in
+from attnviz.lru_cache import LRUCache, kept_in
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.resources import MODELS_VARIABLE
@@ -68,7 +68,7 @@ def identity_of(runs: list[Snapshots]) -> str:
     return digest.hexdigest()[:20]
 
 
-@kept_in(Kept(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
+@kept_in(LRUCache(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
 def _read(folder: Path, stamp: Stamp) -> list[Snapshots]:  # noqa: ARG001  part of the key
     return load_folder(folder)
 

@@ -15,8 +15,8 @@ from attnviz.ui.page_state.gold import forget_gold, gold_address
 from attnviz.ui.page_state.heads import HEADS, forget_heads, head_choices, heads_address
 from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices
 from attnviz.ui.page_state.link_problems import forget_link
-from attnviz.ui.page_state.looking_back import forget_looking_back, looking_back_address
 from attnviz.ui.page_state.parameters import Offered, offered_in
+from attnviz.ui.page_state.posterior_section import forget_looking_back, looking_back_address
 from attnviz.ui.page_state.view import MAIN, Session, View
 
 Parameters = dict[str, str | None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from attnviz.trace import Branches
-from attnviz.ui.page_state.depth import Depth, shows
+from attnviz.ui.page_state.detail_level import DetailLevel, shows
 
 Session = MutableMapping[Any, Any]
 """Streamlit's session state (`st.session_state`), or a dictionary in its place."""
@@ -40,7 +40,7 @@ class View:
     """What-ifs with the original translation; None where there can be none."""
     number: int = 0
     """Number of the what-if that `trace` is, from 1; 0 for the original translation."""
-    depth: Depth = "everything"
+    depth: DetailLevel = "everything"
     """Level of detail."""
 
     @property
@@ -52,7 +52,7 @@ class View:
         """Return the key of a component, of an entry in the session state, or of an address parameter of this view."""
         return view_key(self.id, name)
 
-    def shows(self, least: Depth) -> bool:
+    def shows(self, least: DetailLevel) -> bool:
         """Return whether elements of the level `least` are shown."""
         return shows(self.depth, least)
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
-from attnviz.ui.corpus.choices import open_choices
-from attnviz.ui.corpus.room import corpus_room
+from attnviz.ui.corpus.corpus_choices import open_choices
+from attnviz.ui.corpus.corpus_page import corpus_room
 from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs

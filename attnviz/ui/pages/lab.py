@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.lab.room import forget_section, lab_room, open_section
+from attnviz.ui.lab.lab_page import forget_section, lab_room, open_section
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import request_address, standing_request
 from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, translation_on_show

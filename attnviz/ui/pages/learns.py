@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.learns.choices import forget_choices, open_choices, trainings
-from attnviz.ui.learns.room import learns_room
+from attnviz.ui.learns.learning_choices import forget_choices, open_choices, trainings
+from attnviz.ui.learns.learning_page import learns_room
 
 
 def offered() -> bool:

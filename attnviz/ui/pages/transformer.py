@@ -7,19 +7,19 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
+from attnviz.ui.text_passages import text_passage
 from attnviz.ui.toolbar.controls import request_address, sentence_box, standing_request
 from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, translation_on_show
 from attnviz.ui.transformer.exhibit import Asked
-from attnviz.ui.transformer.room import forget_transformer, transformer_room
-from attnviz.wording import ladder
+from attnviz.ui.transformer.transformer_page import forget_transformer, transformer_room
+from attnviz.wording import transformer_page
 
 
 def _draw() -> None:
     available = models()
     with st.container(key="transformer_opening"):
-        passage(ladder.opening())
+        text_passage(transformer_page.opening())
         glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
     request = None
     if available:

@@ -6,9 +6,9 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.page_state.parameters import can_be_toured
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
-from attnviz.ui.step.room import step_room
+from attnviz.ui.step.step_view import step_room
 from attnviz.ui.toolbar.controls import controls, opening_request, request_address, without_models
-from attnviz.ui.toolbar.dial import open_page_depth
+from attnviz.ui.toolbar.detail_level import open_page_depth
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
 from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, status, translation_on_show, what_ran

@@ -9,19 +9,19 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.view import View
-from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
+from attnviz.ui.text_passages import text_passage
 from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box, standing_request
 from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, translation_on_show
-from attnviz.ui.why.room import forget_why, why_room
-from attnviz.ui.why.trio import Trio, missing, trio
+from attnviz.ui.why.three_models import Trio, missing, trio
+from attnviz.ui.why.why_page import forget_why, why_room
 from attnviz.wording import why_story
 
 
 def _draw() -> None:
     available = models()
     with st.container(key="why_opening"):
-        passage(why_story.opening())
+        text_passage(why_story.opening())
         glossary_box("glossary", "signs", "attention", "learning", "scores")
     request = None
     if available:

@@ -11,7 +11,7 @@ from attnviz.figures.context_units import context_units_template, context_units_
 from attnviz.figures.template import to_json
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.page_state.view import View
-from attnviz.ui.records import Asked
+from attnviz.ui.shared_payloads import Asked
 from attnviz.wording.context_units import context_sentence, units_rule
 
 NAME = "units"

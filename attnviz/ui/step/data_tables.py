@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.ui.components.tables.tables import tables, tables_record
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
-from attnviz.ui.payloads import payload
+from attnviz.ui.session_payloads import payload
 
 Named = tuple[str, pd.DataFrame]
 """A table with its name."""

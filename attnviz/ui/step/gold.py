@@ -13,9 +13,9 @@ from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings.findings import given_findings
+from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.gold import TEXT, fill_box, give, gold_of, problem_of, take_off, waits
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import posterior_of, weights_digest_of
 from attnviz.wording.gold import false_sentence, gold_summary, missed_sentence, no_links_here, what_links_count

@@ -15,15 +15,15 @@ from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
+from attnviz.ui.figure_cache import made_once
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
 from attnviz.ui.step.gold import gold_box, gold_panel
-from attnviz.wording.faces import about_face, face_names
+from attnviz.wording.attention_variants import about_face, face_names
 from attnviz.wording.stages import capital
 from attnviz.wording.transformer_stages import heads_name
 

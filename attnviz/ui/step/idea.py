@@ -11,21 +11,21 @@ from typing import Any
 import streamlit as st
 
 from attnviz.architectures import ARCHITECTURES, architecture_of, told
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
+from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
-from attnviz.ui.records import Asked, Maker, UnknownRecordError
-from attnviz.ui.step.bench import hand_words
+from attnviz.ui.shared_payloads import Asked, Maker, UnknownRecordError
 from attnviz.ui.step.context_units import NAME as UNITS
-from attnviz.ui.step.places import place_of
+from attnviz.ui.step.intervention_controls import hand_words
+from attnviz.ui.step.payload_addresses import place_of
 from attnviz.wording.idea import idea_sentence
 from attnviz.wording.stages import Narration
 

@@ -12,8 +12,8 @@ import streamlit as st
 
 from attnviz.analysis.readout import readout
 from attnviz.architectures import architecture_of, told
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
@@ -21,14 +21,14 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation, equation_records
+from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
-from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
 from attnviz.ui.step import transformer_stages
-from attnviz.ui.step.bench import bench_panel, hand_words, other_word_panel
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_panel
-from attnviz.ui.step.places import place_of
+from attnviz.ui.step.intervention_controls import bench_panel, hand_words, other_word_panel
+from attnviz.ui.step.payload_addresses import place_of
 from attnviz.wording.stages import Narration
 
 

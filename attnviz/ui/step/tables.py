@@ -8,21 +8,21 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import figures
-from attnviz.analysis.after_word import AfterWord
 from attnviz.analysis.grid import Face
-from attnviz.figures.machine_table import machine_table
+from attnviz.analysis.posterior_attention import PosteriorAttention
+from attnviz.figures.diagram_table import machine_table
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
-from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import after_word_of, posterior_of
 from attnviz.ui.step.data_tables import table_box
+from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
-from attnviz.ui.step.subject import subject_of
-from attnviz.wording.faces import SYMBOLS, face_names
+from attnviz.wording.attention_variants import SYMBOLS, face_names
 from attnviz.wording.file_headings import step_heading
 
 TABLES = "tables"
@@ -61,7 +61,9 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tup
     return [(_alignment(chosen.face), alignment), *_of_step(trace, step, subject, after), *by_hand]
 
 
-def _of_step(trace: Any, step: int, subject: Subject, after: AfterWord | None) -> list[tuple[str, pd.DataFrame]]:
+def _of_step(
+    trace: Any, step: int, subject: Subject, after: PosteriorAttention | None
+) -> list[tuple[str, pd.DataFrame]]:
     """Return the named tables of a step.
 
     For a recurrent translator these are the tables of its stages, otherwise those of all its figures.

@@ -14,14 +14,14 @@ from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.tour.tour import tour_card
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.records import Asked, address
 from attnviz.ui.resources import posterior_of
-from attnviz.wording.coloured import spans
+from attnviz.ui.shared_payloads import Asked, address
+from attnviz.wording.coloured_text import spans
 from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.quiz import by_chance, explained, opening, quiz_words
 from attnviz.wording.tour import AFTER, PULL, QUIZ, Stop, stop_titles, tour_stops
-from attnviz.wording.toured import LONGEST, Toured
+from attnviz.wording.tour_data import LONGEST, TourData
 
 PULLED, COMPARED = 5, 4
 """Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""
@@ -45,10 +45,10 @@ def tour_stops_record(asked: Asked) -> dict[str, Any]:
     }
 
 
-def toured(trace: Record) -> Toured:
+def toured(trace: Record) -> TourData:
     """Return the translation and its posterior attention for the tour."""
     after = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
-    return Toured(trace, None if after is None else trace.words().merged(after))
+    return TourData(trace, None if after is None else trace.words().merged(after))
 
 
 def tour_words() -> dict[str, str]:
@@ -72,7 +72,7 @@ def tour_words() -> dict[str, str]:
     }
 
 
-def _stop_record(told: Toured, stop: Stop) -> dict[str, Any]:
+def _stop_record(told: TourData, stop: Stop) -> dict[str, Any]:
     record = {
         "number": stop.number,
         "title": stop.title,
@@ -88,7 +88,7 @@ def _stop_record(told: Toured, stop: Stop) -> dict[str, Any]:
     return record
 
 
-def _pull_record(told: Toured) -> dict[str, Any]:
+def _pull_record(told: TourData) -> dict[str, Any]:
     """Return the energies of the step, and the pieces whose energies can be changed."""
     alpha, trace = told.opened.alignment[told.word.step], told.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED])
@@ -99,7 +99,7 @@ def _pull_record(told: Toured) -> dict[str, Any]:
     }
 
 
-def _after_record(told: Toured) -> list[dict[str, Any]]:
+def _after_record(told: TourData) -> list[dict[str, Any]]:
     """Return prior and posterior shares of the words for which either is largest."""
     words, word = told.record.words(), told.turned
     after: NDArray[np.floating] = words.alignment if told.after is None else told.after
@@ -116,7 +116,7 @@ def _after_record(told: Toured) -> list[dict[str, Any]]:
     ]
 
 
-def _quiz_record(told: Toured) -> dict[str, Any]:
+def _quiz_record(told: TourData) -> dict[str, Any]:
     """Return the questions of the last stop, with the correct answers and explanations."""
     record, words = told.record, told.record.words()
     asked = questions(record, told.after, told=(told.word.word, told.turned)) if record.attends else ()
@@ -155,7 +155,7 @@ def _named(word: str) -> str:
     return mark_name(word) or quote(shorten(word, LONGEST))
 
 
-def _question_record(told: Toured, one: Question) -> dict[str, Any]:
+def _question_record(told: TourData, one: Question) -> dict[str, Any]:
     shares = told.record.words().alignment[one.word]
     later = None if told.after is None else told.after[one.word]
     return {

@@ -11,9 +11,9 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.page_state.view import View
-from attnviz.ui.records import address
-from attnviz.ui.step.bench import other_word_panel
-from attnviz.ui.step.places import place_of
+from attnviz.ui.shared_payloads import address
+from attnviz.ui.step.intervention_controls import other_word_panel
+from attnviz.ui.step.payload_addresses import place_of
 
 
 def _scores(view: View, theme: ThemeName) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.page_state.view import View
-from attnviz.ui.records import Asked, UnknownRecordError, address
-from attnviz.ui.step.places import all_at_once
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.step.payload_addresses import all_at_once
 from attnviz.wording.step_change import change_sentence
 
 

@@ -27,7 +27,7 @@ from attnviz.trace.interventions import Temperature, from_json
 from attnviz.ui.page_state.branches import add, remove, show, tell, undo
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import tokenizer_of
-from attnviz.ui.step.borrowed import borrowed_row
+from attnviz.ui.step.borrowed_weights import borrowed_row
 
 LONGEST_TYPED = 80
 """Largest length of a word that is typed for another, in characters."""

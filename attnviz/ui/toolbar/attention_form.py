@@ -11,7 +11,7 @@ from attnviz import AttnvizError
 from attnviz.importing.unescaping import is_escaped
 from attnviz.languages import gettext
 from attnviz.ui.requests import request_button, take_soon
-from attnviz.ui.toolbar.reopening import Choice, choose_attention, chosen_attention, close
+from attnviz.ui.toolbar.opened_file import Choice, choose_attention, chosen_attention, close
 
 _ASKED = ("number", "source", "target", "normalise", "unescape")
 """Fields of the form."""

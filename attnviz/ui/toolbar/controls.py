@@ -15,8 +15,8 @@ from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
-from attnviz.ui.toolbar import reopening
-from attnviz.ui.toolbar.dial import dial
+from attnviz.ui.toolbar import opened_file
+from attnviz.ui.toolbar.detail_level import detail_level_switch
 from attnviz.ui.toolbar.example_box import example_box
 from attnviz.ui.toolbar.examples import OPENING, opening
 
@@ -46,12 +46,12 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGen
         text = sentence_box()
         request_button(
             gettext("Translate"),
-            partial(reopening.close, st.session_state),
+            partial(opened_file.close, st.session_state),
             type="primary",
             key="translate",
             shortcut="Ctrl+Enter",
         )
-        dial()
+        detail_level_switch()
         example_box()
         with st.popover(gettext("Your own translation"), type="tertiary", key="own"):
             target = own_translation()
@@ -67,7 +67,7 @@ def without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
     """Draw the controls that work without a model; return what `controls` does."""
     beside = st.container(key="beside", horizontal=True, vertical_alignment="center")
     with beside:
-        dial()
+        detail_level_switch()
     return None, beside, beside
 
 

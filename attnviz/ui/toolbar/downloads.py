@@ -32,12 +32,12 @@ from attnviz.ui.components.picture_files.picture_files import (
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.payloads import payload
 from attnviz.ui.resources import knows_after, posterior_of, weights_of
+from attnviz.ui.session_payloads import payload
+from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
-from attnviz.ui.step.subject import subject_of
-from attnviz.ui.toolbar.machine_file import machine_file
-from attnviz.wording.faces import face_names
+from attnviz.ui.toolbar.diagram_file import machine_file
+from attnviz.wording.attention_variants import face_names
 
 WIDTH = 656
 """Width of the box in pixels: two columns, so that it fits the height of a small window."""

@@ -6,11 +6,11 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.concurrency import in_turn
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.view import View
-from attnviz.ui.toolbar import reopening
+from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.downloads import WIDTH, downloads
-from attnviz.ui.turns import in_turn
 
 
 @st.fragment
@@ -18,7 +18,9 @@ from attnviz.ui.turns import in_turn
 def share_and_save(view: View | None) -> None:
     """Draw the box; its contents, the link and the files of `view` and the uploader, are drawn while it is open."""
     use_chosen_language()
-    box = st.popover(gettext("Share and save"), type="tertiary", key=reopening.BOX, on_change="rerun", width="content")
+    box = st.popover(
+        gettext("Share and save"), type="tertiary", key=opened_file.BOX, on_change="rerun", width="content"
+    )
     if not box.open:
         return
     # As wide as two columns of figures; a narrower window shrinks it.
@@ -28,4 +30,4 @@ def share_and_save(view: View | None) -> None:
                 st.caption(gettext("The link opens just what is on show."))
                 copy_link(view)
             downloads(view)
-        reopening.opener()
+        opened_file.opener()

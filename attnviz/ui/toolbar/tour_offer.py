@@ -8,9 +8,9 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.components.remembered.remembered import remembered
-from attnviz.ui.page_state.depth import DEPTH
-from attnviz.ui.toolbar.dial import page_depth_address
+from attnviz.ui.components.stored_choice.stored_choice import remembered
+from attnviz.ui.page_state.detail_level import DEPTH
+from attnviz.ui.toolbar.detail_level import page_depth_address
 
 TOUR = "tour"
 """Name under which the browser stores the answer."""

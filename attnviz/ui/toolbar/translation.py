@@ -17,22 +17,22 @@ from attnviz.ui.language import LANGUAGE, language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.branches import tried_in
-from attnviz.ui.page_state.depth import DEPTH, DEPTHS, forget_depth
+from attnviz.ui.page_state.detail_level import DEPTH, DEPTHS, forget_depth
 from attnviz.ui.page_state.gold import open_gold
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.link_problems import read_link
-from attnviz.ui.page_state.looking_back import looks_back
+from attnviz.ui.page_state.posterior_section import shows_posterior
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate
 from attnviz.ui.step.branching import branch_on_show
 from attnviz.ui.step.what_if import is_about, take_up
-from attnviz.ui.toolbar import reopening
+from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
-from attnviz.ui.toolbar.dial import open_page_depth, page_depth_address
+from attnviz.ui.toolbar.detail_level import open_page_depth, page_depth_address
 from attnviz.ui.toolbar.examples import OPENING, opening, remark
-from attnviz.wording.given import made_by, remarks_of
+from attnviz.wording.imported_attention import made_by, remarks_of
 from attnviz.wording.learning import attention_taught
 from attnviz.wording.search import search_name
 
@@ -54,7 +54,7 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
     With `back`, a button closes an open file. The page with `steps` also shows imported attention and remarks on
     examples; the other pages say that the file is shown there.
     """
-    opened = reopening.reopened(st.session_state, request)
+    opened = opened_file.reopened(st.session_state, request)
     with st.container(key="messages"):  # always present, so that nothing below it moves or is mounted again
         if steps:
             attention_form()
@@ -81,7 +81,7 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
     return OnShow(view, asked is not None)
 
 
-def _view(first: Trace, request: Request | None, opened: reopening.Reopened | None) -> View:
+def _view(first: Trace, request: Request | None, opened: opened_file.Reopened | None) -> View:
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
     how: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.branches if opened else None
@@ -114,7 +114,7 @@ def open_shown(view: View, asked: address.Parameters | None) -> None:
         },
     )
     heatmap_choices(session, view, linked)
-    looks_back(session, view, linked)
+    shows_posterior(session, view, linked)
     open_gold(session, view, linked)
     if asked is not None:
         session[_ASKED] = asked
@@ -126,7 +126,7 @@ def forget_link() -> None:
     """Clear all choices that the address has but the texts in the boxes, so that it is read as in a new session."""
     address.forget_view(st.session_state, MAIN)
     forget_depth(st.session_state)
-    reopening.close(st.session_state)
+    opened_file.close(st.session_state)
     inputs.forget_choices(st.session_state)
 
 
@@ -227,14 +227,14 @@ def _given(name: str, trace: Attention, back: bool) -> None:
         st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)))
         if back:
             _back_button()
-    choice = reopening.chosen_attention(st.session_state)
+    choice = opened_file.chosen_attention(st.session_state)
     format_told = [format_sentence(choice.file)] if choice else []
     if remarks := [*format_told, *remarks_of(trace)]:
         st.text(" ".join(remarks))
 
 
 def _back_button() -> None:
-    request_button(gettext("Back to the sentence above"), partial(reopening.close, st.session_state), key="back")
+    request_button(gettext("Back to the sentence above"), partial(opened_file.close, st.session_state), key="back")
 
 
 def _method(trace: Trace) -> str:

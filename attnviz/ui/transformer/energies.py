@@ -8,24 +8,24 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.multiplications import Work, work
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.multiplications import work_figure, work_table
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, given_chart, steady_record
+from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation.equation import equation, inline_equation
-from attnviz.ui.components.microscope.microscope import microscope
-from attnviz.ui.components.proof.proof import proof
+from attnviz.ui.components.verification_badge.verification_badge import proof
+from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
-from attnviz.ui.records import address, on_show
 from attnviz.ui.resources import weights_of
-from attnviz.ui.step.transport import transport
+from attnviz.ui.shared_payloads import address, on_show
+from attnviz.ui.step.step_controls import transport
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, Asked, Chosen, Exhibit, missing
 from attnviz.wording.multiplications import work_equation, work_sentence
-from attnviz.wording.proof import not_proved_text
+from attnviz.wording.verification import not_proved_text
 from attnviz.wording.why import attention_name, short_name
 
 _PICTURES = ("microscope", "softmax")
@@ -78,7 +78,7 @@ def _energy(view: View, trace: Trace, theme: ThemeName) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
-    microscope(view, address(trace, "microscope", theme, every=True), f"microscope_{kind}")
+    energy_decomposition(view, address(trace, "microscope", theme, every=True), f"microscope_{kind}")
     chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
     with st.container(key=view.key(f"ladder_{kind}")):
         equation(view, f"energy_{kind}", address(trace, "equation-1", theme, every=True))

@@ -11,8 +11,8 @@ import pandas as pd
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.page_state.view import View
-from attnviz.ui.records import on_show
 from attnviz.ui.resources import models, translate
+from attnviz.ui.shared_payloads import on_show
 from attnviz.ui.toolbar.downloads import Picture
 
 FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE = (

@@ -9,31 +9,31 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.heads import Kind, OpenHead, heads_of, named_head
+from attnviz.figures.figure_input import Subject
 from attnviz.figures.head_gallery import head_gallery, head_gallery_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
 from attnviz.ui.components.chart.chart import chart, steady_chart
 from attnviz.ui.components.context_growth.context_growth import context_growth
+from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation.equation import equation
 from attnviz.ui.components.gallery.gallery import cell, gallery, group
-from attnviz.ui.components.microscope.microscope import microscope
 from attnviz.ui.components.player.player import Pair
-from attnviz.ui.components.proof.proof import proof
+from attnviz.ui.components.verification_badge.verification_badge import proof
+from attnviz.ui.figure_cache import made_once
 from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
-from attnviz.ui.records import address
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import weights_of
-from attnviz.ui.step.transport import transport
+from attnviz.ui.shared_payloads import address
+from attnviz.ui.step.step_controls import transport
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import TRANSFORMER, Asked, Chosen, Exhibit, missing
-from attnviz.ui.transformer.measured import HeadErrors, head_errors
+from attnviz.ui.transformer.head_error_rates import HeadErrors, head_errors
 from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import (
     STAGES,
@@ -43,7 +43,7 @@ from attnviz.wording.opened_head import (
     opened_titles,
     row_names,
 )
-from attnviz.wording.proof import not_proved_text
+from attnviz.wording.verification import not_proved_text
 
 HEAD = "head"
 """Name of the opened head, in the session state and in the address."""
@@ -89,7 +89,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:  # noqa: ARG001 
         steady_chart(view, _heatmap(opened, opened.fingerprint, theme, language()), "{}", "heatmap")
     with right:
         _proof(view, opened, theme)
-        microscope(view, _at(opened, "open-products", theme))
+        energy_decomposition(view, _at(opened, "open-products", theme))
     with st.container(key=view.key("stages")):
         for number, title in opened_titles().items():
             with st.container(key=view.key(f"stage_{number}")):

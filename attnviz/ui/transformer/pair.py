@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.analysis.decomposable_proof import prove_judgement
 from attnviz.analysis.decomposable_recomputation import recompute_decomposable
-from attnviz.analysis.pair_looks import PairLooks, largest_difference, reordered, swapped
+from attnviz.analysis.decomposable_verification import prove_judgement
+from attnviz.analysis.pair_attention import PairAttention, largest_difference, reordered, swapped
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.judgement import (
     aggregated_table,
@@ -38,18 +38,18 @@ from attnviz.ui.components.chart.chart import (
 )
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.player.player import Pair
-from attnviz.ui.components.proof.proof import given_proof
+from attnviz.ui.components.verification_badge.verification_badge import given_verification
+from attnviz.ui.figure_cache import made_once
 from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import detector_folder, judged, weights_of_detector
-from attnviz.ui.step.proof_badge import proof_rows
-from attnviz.ui.step.transport import transport
+from attnviz.ui.step.step_controls import transport
+from attnviz.ui.step.verification_badge import verification_rows
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import Asked, Chosen, Exhibit
-from attnviz.ui.transformer.swap import choose_swap
+from attnviz.ui.transformer.word_swap import choose_swap
 from attnviz.wording import judgement as wording
-from attnviz.wording.proof import what_is_proved
+from attnviz.wording.verification import what_is_proved
 
 FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
@@ -65,7 +65,7 @@ def _open(asked: Asked) -> View:
                 "models/detector, which attnviz train --architecture decomposable makes."
             )
         )
-    return View(EXHIBIT.view_id, PairLooks(judged(folder, asked.device, asked.sentence, _french(asked))))
+    return View(EXHIBIT.view_id, PairAttention(judged(folder, asked.device, asked.sentence, _french(asked))))
 
 
 def _french(asked: Asked) -> str:
@@ -95,17 +95,17 @@ def french_in_address(asked: Asked) -> str | None:
 
 
 def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
-    looks: PairLooks = view.trace
+    looks: PairAttention = view.trace
     judgement = looks.judgement
     st.html(f'<p class="reading">{wording.detector_told()}</p>')
     transport(view, Pair((gettext("English"), gettext("French")), written=False))
-    given_proof(view, _proof(judgement, judgement.fingerprint, language()))
+    given_verification(view, _proof(judgement, judgement.fingerprint, language()))
     st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attend_told()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
         steady_chart(view, _heatmap(looks, looks.fingerprint, theme, language(), True), "{}", "heatmap")
     with right:
-        other = PairLooks(judgement, "source")
+        other = PairAttention(judgement, "source")
         given_chart(view, steady_record(_heatmap(other, other.fingerprint, theme, language(), False), {}), "other_way")
     left, right = st.columns(2, gap="large")
     with left:
@@ -166,7 +166,7 @@ def _bag_told(one: Judgement, other: Judgement | None) -> str:
 
 
 @made_once
-def _heatmap(_looks: PairLooks, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
+def _heatmap(_looks: PairAttention, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
     """Return the attention of one sentence to the other, as JSON; rows are steps of the view only where `linked`."""
     figure = attend_figure(_looks, theme=theme)
     if not linked:
@@ -198,16 +198,16 @@ def _proof(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  
         "about": what_is_proved(),
         "wrong": [],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
-        "rows": proof_rows(found, wording.quantity_names()),
+        "rows": verification_rows(found, wording.quantity_names()),
     }
 
 
 def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:
-    looks: PairLooks = view.trace
+    looks: PairAttention = view.trace
     judgement, step = looks.judgement, chosen.step
     for each, name in (
         (looks, gettext("French looks at English")),
-        (PairLooks(judgement, "source"), gettext("English looks at French")),
+        (PairAttention(judgement, "source"), gettext("English looks at French")),
     ):
         yield Picture(name, name, f"attend-{each.asking}", attend_figure(each, theme=theme), heatmap_table(each))
     title = gettext("Comparison of piece {number}", number=step + 1)

@@ -15,9 +15,9 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_record, steady_record
 from attnviz.ui.page_state.view import View
-from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.why.trio import Trio, led_through, missing, trio_stamp
+from attnviz.ui.why.three_models import Trio, led_through, missing, trio_stamp
 from attnviz.wording.why import forgetting_sentences
 
 _NOTHING = {"height": 10, "xaxis": {"visible": False}, "yaxis": {"visible": False}, "meta": {"alt": "", "narrowest": 1}}

@@ -13,18 +13,18 @@ from attnviz import AttnvizError, Trace
 from attnviz.analysis.clauses import Growth, beginnings, clauses
 from attnviz.evaluation.sentences import LONG, TABLE_3
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
-from attnviz.kept import Kept, kept_in, size_of
 from attnviz.languages import gettext, ngettext
+from attnviz.lru_cache import LRUCache, kept_in, size_of
 from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_record
-from attnviz.ui.components.lanes.lanes import lane, lanes, lanes_record
+from attnviz.ui.components.side_by_side.side_by_side import lane, lanes, lanes_record
+from attnviz.ui.concurrency import TURNS
 from attnviz.ui.page_state.view import View
-from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.resources import devices, models, translations
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.turns import TURNS
-from attnviz.ui.why.trio import MODELS, judge, missing, trio_stamp
+from attnviz.ui.why.three_models import MODELS, judge, missing, trio_stamp
 from attnviz.wording.numbers import decimal
 from attnviz.wording.why import attention_name, growth_sentence
 
@@ -118,7 +118,7 @@ def _asked(asked: Asked) -> Growth:
         raise UnknownRecordError("growth") from error
 
 
-@kept_in(Kept(2 << 20, size=size_of))
+@kept_in(LRUCache(2 << 20, size=size_of))
 def _grown(sentence: str, best: str, device: str, which: str) -> Growth:
     from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu is slow to import: loaded only when a sentence grows
 
@@ -145,7 +145,7 @@ def _floor(
     )
 
 
-@kept_in(Kept(1 << 20, size=size_of))
+@kept_in(LRUCache(1 << 20, size=size_of))
 def _judged(best: str, device: str, which: str) -> dict[str, str]:  # noqa: ARG001  part of the key
     """Return the judge's translations of the built-in long sentences."""
     sentences = [*TABLE_3, *LONG]

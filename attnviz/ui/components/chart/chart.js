@@ -6,7 +6,7 @@
 // are marked and a click chooses.
 
 import { enlargement, larger, onLetters } from "../larger.js";
-import { fetchAhead, recordOf } from "../records.js";
+import { fetchAhead, recordOf } from "../payloads.js";
 import {
   chartOf,
   CONFIG,

@@ -2,7 +2,7 @@
 // so far. The annotations come once for all steps; each step is multiplied out here.
 
 import { enlargement, larger, onLetters } from "../larger.js";
-import { recordOf } from "../records.js";
+import { recordOf } from "../payloads.js";
 import {
   calm,
   chartOf,

@@ -1,6 +1,6 @@
 // The equation of a stage at the step on show, set by KaTeX.
 
-import { recordOf } from "../records.js";
+import { recordOf } from "../payloads.js";
 import { find, follow, soon, states, write } from "../shared.js";
 import { shown } from "../view.js";
 import { equationAt } from "./texts.js";

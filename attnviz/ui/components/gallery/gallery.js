@@ -2,7 +2,7 @@
 // of radio buttons: Tab comes to the chosen one, the arrows go from one to the next.
 
 import { ask } from "../outbox/outbox.js";
-import { NARROW } from "../records.js";
+import { NARROW } from "../payloads.js";
 import { calm, find, findAll, letGo, speak, states } from "../shared.js";
 
 /**

@@ -1,7 +1,7 @@
 // The finished hypotheses of a search, each a button that has it as the translation. Words are set by textContent, so that
 // nothing is ever read as markup.
 
-import { recordOf } from "../records.js";
+import { recordOf } from "../payloads.js";
 import { find, follow, letGo, soon, states, write } from "../shared.js";
 import { send } from "../view.js";
 

@@ -1,7 +1,7 @@
 // The vectors nearest to one of the step on show, each a link to its sentence. Words are set by textContent, so that
 // nothing is ever read as markup.
 
-import { recordOf } from "../records.js";
+import { recordOf } from "../payloads.js";
 import { find, follow, soon, states, write } from "../shared.js";
 
 /**

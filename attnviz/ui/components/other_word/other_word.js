@@ -1,6 +1,6 @@
 // Another word at the step on show: one of the likeliest others, or one that is typed.
 
-import { recordOf } from "../records.js";
+import { recordOf } from "../payloads.js";
 import { find, follow, letGo, soon, states, write } from "../shared.js";
 import { shown, tryIn } from "../view.js";
 

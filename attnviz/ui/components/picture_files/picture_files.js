@@ -1,6 +1,6 @@
 // Draws pictures once more, for print, and hands the visitor the files.
 
-import { fetched } from "../records.js";
+import { fetched } from "../payloads.js";
 import { fill, find, library, write } from "../shared.js";
 import { selectionOf } from "../state.js";
 import { listenIn } from "../view.js";

@@ -17,11 +17,11 @@ from attnviz.languages import language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
+from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
 from attnviz.wording.player import player_words
-from attnviz.wording.weights import summed
+from attnviz.wording.weight_names import summed
 
 NO_BREAK_SPACE = "\u00a0"
 """Replaces a piece that is only a blank, so that it is underlined and clickable like any other step."""

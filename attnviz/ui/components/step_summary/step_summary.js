@@ -1,6 +1,6 @@
 // The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
 
-import { recordOf } from "../records.js";
+import { recordOf } from "../payloads.js";
 import { calm, endWith, find, findAll, follow, letGo, states, write } from "../shared.js";
 import { chooseIn, listenIn, shown, viewOf } from "../view.js";
 

@@ -1,6 +1,6 @@
 // Tables of what is on show. Cells are set by textContent, so that nothing is read as markup.
 
-import { recordOf } from "../records.js";
+import { recordOf } from "../payloads.js";
 import { find, follow, soon, states } from "../shared.js";
 
 /**

@@ -2,8 +2,8 @@
 // comes from the server at once, for all stops.
 
 import { ask, onPress } from "../outbox/outbox.js";
-import { recordOf } from "../records.js";
-import { remember } from "../remembered/remembered.js";
+import { recordOf } from "../payloads.js";
+import { remember } from "../stored_choice/stored_choice.js";
 import { fill, find, findAll, speak, states, write } from "../shared.js";
 import { chooseIn, listenIn, preview, shown, viewOf } from "../view.js";
 import { compared, node, pulled, sentence } from "./parts.js";

@@ -1,0 +1,101 @@
+"""Six attributions of a word to the source pieces, each a (target pieces, source pieces) matrix.
+
+They answer different questions in different units, and none is the cause. Attention is where the decoder attended
+before the word was known; posterior attention takes the word into account; logit attribution is what entered the logit
+through the context; gradient × input is how the word follows a small change of the input; erasure is what is lost
+without a piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.posterior import erased_logarithms, posterior_of
+from attnviz.analysis.recomputation import Weights
+from attnviz.trace import Trace
+from attnviz.trace.attributions import Attributions
+
+Array = NDArray[np.float64]
+
+Answer = Literal["attention", "posterior", "ledger", "gradient", "erased", "erased_input"]
+ATTRIBUTION_METHODS: tuple[Answer, ...] = get_args(Answer)
+"""All attribution methods, in display order; erasure is measured at the attention and at the input."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttributionMethods:
+    """The attributions of a translation; without the network, those that need gradients are missing."""
+
+    matrices: Mapping[Answer, Array]
+    """(Ty, Tx) each: shares from 0 to 1 for attention and posterior, logits for the ledger, nats for the others."""
+
+    @property
+    def names(self) -> tuple[Answer, ...]:
+        """The available methods, in display order."""
+        return tuple(name for name in ATTRIBUTION_METHODS if name in self.matrices)
+
+    def shares(self, name: Answer) -> Array:
+        """Return the attribution of one method on a common scale, (Ty, Tx), from -1 to 1.
+
+        Each entry is divided by the sum of absolute values of its row. A row of zeros stays.
+        """
+        return _over(self.matrices[name], np.abs(self.matrices[name]))
+
+    def support(self, name: Answer) -> Array:
+        """Return the positive part of an attribution, (Ty, Tx), normalised so that rows sum to 1.
+
+        A row without positive entries is nan.
+        """
+        positive = np.maximum(self.matrices[name], 0)
+        shares = _over(positive, positive)
+        shares[~positive.any(axis=1)] = np.nan
+        return shares
+
+
+def attribution_methods(trace: Trace, weights: Weights, attributions: Attributions | None = None) -> AttributionMethods:
+    """Return all attributions for every step of a translation.
+
+    - "attention": alpha_ij after interventions;
+    - "posterior": alpha_ij p(y_i | c = h_j), normalised, by Bayes' rule, unlike the default kind of `posterior`;
+    - "ledger": what alpha_ij h_j adds to the logit of y_i through the maxout's winners, minus what it adds to the mean
+      logit of the vocabulary, which changes no probability; with `readout_state="current"`, without the part via s_i;
+    - "gradient": d log p(y_i) / d E x_j . E x_j;
+    - "erased": the drop of log p(y_i) when j is excluded from the attention and the other weights are renormalised;
+    - "erased_input": the drop of log p(y_i) when E x_j becomes the mean embedding.
+
+    `weights` are those of the model that made the trace (`load_weights`), `attributions` the result of
+    `Translator.attributions`; without it "gradient" and "erased_input" are missing. Raise AttnvizError where the model
+    has no attention or the weights are another model's.
+    """
+    readouts = Readouts(trace, weights)
+    found: dict[Answer, Array] = {
+        "attention": readouts.alignment,
+        "posterior": posterior_of(readouts, "posterior"),
+        "ledger": readouts.alignment * readouts.fit(),
+        "erased": erased_logarithms(readouts),
+    }
+    if attributions is not None:
+        found |= {"gradient": attributions.gradient, "erased_input": attributions.erased}
+    return AttributionMethods(MappingProxyType(found))
+
+
+def added_logits(trace: Trace, weights: Weights) -> Array:
+    """Return what each source piece adds to the logit of the written piece, (Ty, Tx), signed.
+
+    These are the source terms of the logit attribution of every step. Raise as `answers`.
+    """
+    readouts = Readouts(trace, weights)
+    return readouts.alignment * readouts.fit(centred=False)
+
+
+def _over(values: Array, amounts: Array) -> Array:
+    totals = amounts.sum(axis=1, keepdims=True)
+    shares: Array = np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
+    return shares

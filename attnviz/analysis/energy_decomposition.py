@@ -1,0 +1,99 @@
+"""Energy decomposition: one energy as the sum of its alignment units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.recomputation import Weights, below
+from attnviz.analysis.scorers import scorer_of
+from attnviz.trace import Recurrent
+
+Array = NDArray[np.float64]
+
+SATURATED = 0.99
+"""|tanh| from which a unit is saturated: its slope, 1 - tanh^2, is then below 2 %."""
+
+
+@dataclass(frozen=True)
+class EnergyDecomposition:
+    """The units k = 1 ... n' of one energy e_ij.
+
+    Additive: contribution_k = v_k tanh(query_k + key_k). Product: contribution_k = query_k key_k, with `score` 1.
+    Transformer: that times 1 / sqrt(units).
+    """
+
+    query: Array
+    """(W_a s_{i-1})_k of additive attention, (s_{i-1})_k of a product, or q_k of a transformer, (n',)."""
+    key: Array
+    """The key as `Recurrent.keys_at` returns it, for instance (U_a h_j)_k or (P h_j)_k, (n',).
+
+    Location-aware attention adds (L f_ij)_k. For a transformer it is k_k.
+    """
+    activation: Array
+    """Activation of each unit, tanh(query + key) or query * key, (n',)."""
+    score: Array
+    """Weight of each unit, (v_a)_k, 1, or 1 / sqrt(n'), (n',)."""
+    bounded: bool = True
+    """Whether the activation is a tanh, as in additive attention."""
+    names: tuple[str, str] = ("sₖ", "(P h)ₖ")
+    """Labels of query and key of a product."""
+
+    @property
+    def contributions(self) -> Array:
+        """Contribution of each unit, score * activation, (n',)."""
+        return self.score * self.activation
+
+    @property
+    def energy(self) -> float:
+        """Energy e_ij, the sum of the contributions."""
+        return float(self.contributions.sum())
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The units, largest |contribution| first."""
+        return np.argsort(-np.abs(self.contributions), kind="stable")
+
+
+def energy_decomposition(trace: Recurrent, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
+    """Return the decomposition of the energy of 0-based target `step` and source `position`, in float64.
+
+    v_a is taken from the trace; only traces of early versions need `weights`. Raise ValueError for a model without
+    attention, and where v_a is not available; MissingFunctionError for a user's own kind without a NumPy class.
+    """
+    query = np.asarray(trace.queries[step], dtype=np.float64)
+    key = np.asarray(trace.keys_at(step)[position], dtype=np.float64)
+    scorer = scorer_of(trace.config)
+    return EnergyDecomposition(query, key, scorer.activations(query, key), score_vector(trace, weights), scorer.bounded)
+
+
+def head_microscope(opened: OpenHead, row: int, column: int) -> EnergyDecomposition:
+    """Return the decomposition of a transformer head's score, in float64: contribution_k = q_k k_k / sqrt(d/H).
+
+    `row` and `column` are 0-based. For masked cells it is the score before the mask.
+    """
+    query, key = (np.asarray(one, dtype=np.float64) for one in (opened.queries[row], opened.keys[column]))
+    score = np.full(len(query), 1 / np.sqrt(len(query)))
+    return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"))
+
+
+def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
+    """Return v_a, (n',), or ones for products; raise ValueError where there is none (see `energy_decomposition`)."""
+    decoder: dict[str, NDArray[Any]] = {}
+    if trace.score_vector.size:
+        decoder["attention.score"] = trace.score_vector
+    elif weights is not None:
+        decoder = below(weights, "decoder.")
+    try:
+        return scorer_of(trace.config).score_vector(decoder, trace.keys.shape[1])
+    except KeyError:
+        raise ValueError("the trace lacks v_a, and the model that made it is not here") from None
+
+
+def saturated(units: EnergyDecomposition) -> NDArray[np.bool_]:
+    """Return which units of an additive energy are saturated, (n',); products never are."""
+    return (np.abs(units.activation) >= SATURATED) & units.bounded

@@ -1,0 +1,126 @@
+"""Logit attribution: an exact decomposition of a logit into terms, one of them for each source piece.
+
+Maxout is piecewise linear: with the winner of each pair fixed, the logit is linear in every input,
+
+    logit_w = b_o[w] + W_o[w] . (b + U_o s + V_o E y_{i-1} + sum_j alpha_ij C_o h_j)   at the winners
+
+so that it splits into bias, state, previous word, and a signed term per source piece, which add up to the logit. An
+imported translator with a linear readout needs no winners: logit_w = F_s s_i + F_y E y_{i-1} + sum_j alpha_ij F_c h_j +
+b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.readout import readout
+from attnviz.analysis.recomputation import Weights
+from attnviz.trace import Seq2SeqTrace, Trace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LogitAttribution:
+    """The contributions to the logit of one piece of the vocabulary at step `step`."""
+
+    step: int
+    """0-based step."""
+    piece_id: int
+    bias: float
+    state: float
+    """Contribution of s_{i-1}; with `readout_state="current"`, and in imports, of s_i.
+
+    s_i itself depends on the context.
+    """
+    previous_word: float
+    source: Array
+    """Contribution of alpha_ij h_j for each source piece, (Tx,)."""
+
+    @property
+    def logit(self) -> float:
+        """The logit, which is the sum of all contributions."""
+        return float(self.bias + self.state + self.previous_word + self.source.sum())
+
+    def __sub__(self, other: LogitAttribution) -> LogitAttribution:
+        """Return the contrast with a foil at the same step: why this piece and not the other, term by term.
+
+        `piece_id` stays this piece's; `logit` is the difference of both. Raise ValueError for two steps.
+        """
+        if self.step != other.step:
+            raise ValueError(f"a contrast needs one step, not steps {self.step} and {other.step}")
+        return LogitAttribution(
+            self.step,
+            self.piece_id,
+            self.bias - other.bias,
+            self.state - other.state,
+            self.previous_word - other.previous_word,
+            self.source - other.source,
+        )
+
+
+def logit_attribution(trace: Trace | Seq2SeqTrace, weights: Weights, step: int, piece_id: int) -> LogitAttribution:
+    """Return the logit attribution of piece `piece_id` at 0-based `step`, in float64.
+
+    `weights` are those of the model that made the trace (`load_weights`). Raise IndexError where there is no such step
+    or piece.
+    """
+    return ledgers(trace, weights, [(step, piece_id)])[0]
+
+
+def ledgers(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
+    """Return the logit attributions of several `cells`, pairs (step, piece), in fewer products than one by one.
+
+    Raise ValueError for an imported translator with a tanh between contexts and logits, whose logits do not split.
+    """
+    vocabulary = len(weights["decoder.output.bias"])
+    for step, piece in cells:
+        if not (0 <= step < len(trace.target_pieces) and 0 <= piece < vocabulary):
+            raise IndexError(f"there is no step {step} or no piece {piece}")
+    if not cells:
+        return []
+    if isinstance(trace, Seq2SeqTrace):
+        return _linear(trace, weights, cells)
+    steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
+    once, places = np.unique(steps, return_inverse=True)
+    parts = readout(trace, weights, once.tolist())
+    # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
+    won = np.zeros((len(cells), parts.bias.size))
+    np.put_along_axis(won, parts.winners[places], _exact(weights["decoder.output.weight"][pieces]), axis=1)
+    bias = won @ parts.bias + _exact(weights["decoder.output.bias"][pieces])
+    by_state = np.einsum("cu,cu->c", won, parts.state[places])
+    by_word = np.einsum("cu,cu->c", won, parts.previous_word[places])
+    annotations = _exact(trace.annotations)[:, : trace.contexts.shape[1]]
+    by_annotation = won @ _exact(weights["decoder.readout_context.weight"]) @ annotations.T
+    source = _exact(trace.alignment[steps]) * by_annotation
+    return [
+        LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
+        for k, (step, piece) in enumerate(cells)
+    ]
+
+
+def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
+    """Return the logit attributions of a readout that is linear in state, context and previous word."""
+    if not trace.linear:
+        raise ValueError("a tanh stands between the contexts of this model and its logits")
+    steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
+    n, seen = trace.states.shape[1], trace.contexts.shape[1]
+    rows, readouts = _exact(weights["decoder.output.weight"][pieces]), _exact(trace.readouts[steps])
+    state, context, word = np.split(rows, [n, n + seen], axis=1)
+    by_state = np.einsum("cu,cu->c", state, readouts[:, :n])
+    by_word = np.einsum("cu,cu->c", word, readouts[:, n + seen :])
+    source = _exact(trace.alignment[steps]) * (context @ _exact(trace.annotations).T)
+    bias = _exact(weights["decoder.output.bias"][pieces])
+    return [
+        LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
+        for k, (step, piece) in enumerate(cells)
+    ]
+
+
+def _exact(values: NDArray[Any]) -> Array:
+    return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,155 @@
+"""Minimal change of the attention that makes the decoder write another piece.
+
+The distance is |alpha' - alpha|_1, from 0 to 2: twice the weight that moves. The result is a change that was checked,
+so it is an upper bound; a smaller change may exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.recomputation import Weights
+from attnviz.text import EOS
+from attnviz.trace import Trace
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.intp]
+
+_RIVALS, _VERTICES = 4, 2
+_GRID = (np.arange(1, 6) / 5) ** 1.5
+"""Shares of the movable weight that are tried first."""
+_HALVINGS, _REFINEMENTS = 8, 2
+_CLEAR = 1e-4
+"""Lead of a foil's logit that counts, above single-precision errors."""
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalChange:
+    """For each of Ty steps, the smallest change found that makes another piece the likeliest."""
+
+    distances: Array
+    """|alpha'_i - alpha_i|_1, (Ty,), from 0 to 2; inf where no change was found."""
+    weights: Array
+    """alpha'_i, (Ty, Tx); alpha_i where no change was found."""
+    first_ids: Ids
+    """Likeliest piece with the step's own weights, among those that can be written, (Ty,)."""
+    second_ids: Ids
+    """Likeliest piece with alpha'_i, (Ty,); the same as the first where no change was found."""
+
+
+def minimal_change(trace: Trace, weights: Weights) -> MinimalChange:
+    """Return the minimal change of every step.
+
+    Each move shifts weight to one source piece, from the pieces that support the choice most. Receivers are the pieces
+    that support each of the likeliest foils most, and the pieces which alone lead to another choice soonest. The
+    shortest move is refined twice with the gradient at its end. Distances are upper bounds: their weights do change the
+    choice. inf means that none of these moves did. Raise AttnvizError where the model has no attention or the weights
+    are another model's.
+    """
+    moves = _Moves(Readouts(trace, weights))
+    distances, taken = moves.shortest(*moves.first_tries())
+    for _ in range(_REFINEMENTS):
+        shorter, found = moves.shortest(*moves.again(taken))
+        better = shorter < distances
+        distances, taken = np.where(better, shorter, distances), np.where(better[:, None], found, taken)
+    _, second = moves.leads(taken[:, None])
+    return MinimalChange(distances, taken, moves.first, np.where(np.isfinite(distances), second[:, 0], moves.first))
+
+
+class _Moves:
+    """Moves of attention weight at all S steps, C moves each."""
+
+    def __init__(self, readouts: Readouts) -> None:
+        self.readouts = readouts
+        self.real = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
+        logits = np.concatenate(
+            [readouts.rough_logits(steps, self.real[steps, None])[:, 0] for steps in readouts.blocks(1)]
+        )
+        order = np.argsort(-logits[:, EOS:], axis=1)[:, : _RIVALS + 1] + EOS
+        self.first, self.rivals = order[:, 0], order[:, 1:]
+        """Ids of the likeliest piece, (S,), and of its foils, (S, at most _RIVALS)."""
+
+    def leads(self, looks: Array) -> tuple[Array, Ids]:
+        """Return the lead of the best foil over the first piece for each of the `looks` (S, C, Tx), and the foil's id.
+
+        Both are (S, C); leads are differences of logits.
+        """
+        leads, ids = np.empty(looks.shape[:2]), np.empty(looks.shape[:2], dtype=np.intp)
+        for steps in self.readouts.blocks(looks.shape[1]):
+            logits = self.readouts.rough_logits(steps, looks[steps])
+            first = self.first[steps, None, None]
+            own = np.take_along_axis(logits, first, axis=2)[..., 0]
+            np.put_along_axis(logits, first, -np.inf, axis=2)
+            ids[steps] = logits[..., EOS:].argmax(axis=2) + EOS
+            leads[steps] = np.take_along_axis(logits, ids[steps, :, None], axis=2)[..., 0] - own
+        return leads, ids
+
+    def first_tries(self) -> tuple[Ids, Array]:
+        """Return receivers (S, C) and slopes (S, C, Tx) for `shortest`."""
+        real, count = self.real, self.real.shape[1]
+        alone, ids = self.leads(np.broadcast_to(np.eye(count), (len(real), count, count)))
+        now, _ = self.leads(real[:, None])
+        # Distance to the crossing on the way to each vertex, if the lead grew linearly.
+        way = np.where(alone > _CLEAR, now / np.minimum(now - alone, -_CLEAR) * (1 - real), np.inf)
+        vertices = np.argsort(way, axis=1)[:, :_VERTICES]
+        rivals = np.concatenate([self.rivals, np.take_along_axis(ids, vertices, axis=1)], axis=1)
+        slopes = self._slopes(np.broadcast_to(real[:, None], (*rivals.shape, count)), rivals)
+        by_slope = slopes[:, : self.rivals.shape[1]].argmax(axis=2)
+        return np.concatenate([by_slope, vertices], axis=1), slopes
+
+    def again(self, taken: Array) -> tuple[Ids, Array]:
+        """Return receivers (S, 1) and slopes (S, 1, Tx) from the gradient at the distributions `taken` (S, Tx)."""
+        _, ids = self.leads(taken[:, None])
+        slopes = self._slopes(taken[:, None], ids)
+        return slopes.argmax(axis=2), slopes
+
+    def shortest(self, receivers: Ids, slopes: Array) -> tuple[Array, Array]:
+        """Return the shortest moves that lead to another piece: |alpha' - alpha|_1 (S,) and alpha' (S, Tx).
+
+        Each move gives weight to one of the `receivers` (S, C), from the others in the order of `slopes` (S, C, Tx),
+        smallest first. Where no move does, return inf and alpha.
+        """
+        real = np.broadcast_to(self.real[:, None], slopes.shape)
+        giving = _without(real, receivers)
+        order = np.argsort(slopes, axis=2)
+        ordered = np.take_along_axis(giving, order, axis=2)
+        before = np.empty(slopes.shape)
+        np.put_along_axis(before, order, np.cumsum(ordered, axis=2) - ordered, axis=2)
+        room = giving.sum(axis=2)
+
+        def moved(shares: Array) -> Array:
+            amounts = shares * room
+            looks: Array = real - np.clip(amounts[..., None] - before, 0, giving)
+            np.put_along_axis(looks, receivers[..., None], 0, axis=2)
+            np.put_along_axis(looks, receivers[..., None], 1 - looks.sum(axis=2, keepdims=True), axis=2)
+            return looks
+
+        changed = np.stack([self.leads(moved(np.full(room.shape, share)))[0] > _CLEAR for share in _GRID])
+        place = changed.argmax(axis=0)
+        outside = np.where(changed.any(axis=0), _GRID[place], np.inf)
+        inside = np.where(place > 0, _GRID[place - 1], 0)
+        for _ in range(_HALVINGS):
+            middle = np.where(np.isfinite(outside), 0.5 * (inside + outside), 0)
+            beyond = self.leads(moved(middle))[0] > _CLEAR
+            outside, inside = np.where(beyond, middle, outside), np.where(beyond, inside, middle)
+        does = np.isfinite(outside)
+        # A receiver that already has all the weight gains none.
+        lengths = np.multiply(2 * outside, room, out=np.full(room.shape, np.inf), where=does)
+        rows, best = np.arange(len(room)), lengths.argmin(axis=1)
+        return lengths[rows, best], moved(np.where(does, outside, 0))[rows, best]
+
+    def _slopes(self, looks: Array, rivals: Ids) -> Array:
+        """Return the gradients of the foils' leads (S, C) by the `looks` (S, C, Tx), in their shape."""
+        rows = self.readouts.output_rows(rivals) - self.readouts.output_rows(self.first)[:, None]
+        return self.readouts.gradient(slice(None), looks, rows)
+
+
+def _without(looks: Array, receivers: Ids) -> Array:
+    """Return the `looks` (S, C, Tx) with 0 at the `receivers` (S, C)."""
+    left = looks.copy()
+    np.put_along_axis(left, receivers[..., None], 0, axis=2)
+    return left

@@ -1,0 +1,128 @@
+"""One direction of decomposable attention between two sentences, as a displayable alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from attnviz.trace import FloatArray, Judgement
+from attnviz.trace.attention_matrix import words_of
+from attnviz.trace.parts import Words
+
+
+@dataclass(frozen=True, eq=False)
+class PairAttention:
+    """Attention of one of the two sentences to the other: rows are queries, columns are keys."""
+
+    judgement: Judgement
+    asking: Literal["source", "target"] = "target"
+
+    def _of(self, name: str, *, asks: bool) -> Any:
+        sides = ("source", "target") if self.asking == "source" else ("target", "source")
+        return getattr(self.judgement, f"{sides[0] if asks else sides[1]}_{name}")
+
+    @property
+    def alignment(self) -> FloatArray:
+        """Attention weights, (queries, keys); rows sum to 1."""
+        found: FloatArray = self._of("alignment", asks=True)
+        return found
+
+    @property
+    def target_pieces(self) -> tuple[str, ...]:
+        """The query pieces."""
+        found: tuple[str, ...] = self._of("pieces", asks=True)
+        return found
+
+    @property
+    def source_pieces(self) -> tuple[str, ...]:
+        """The key pieces."""
+        found: tuple[str, ...] = self._of("pieces", asks=False)
+        return found
+
+    @property
+    def source_surfaces(self) -> tuple[str, ...]:
+        """The key pieces as they were typed."""
+        found: tuple[str, ...] = self._of("surfaces", asks=False)
+        return found
+
+    @property
+    def target_ids(self) -> tuple[int, ...]:
+        """Ids of the query pieces."""
+        found: tuple[int, ...] = self._of("ids", asks=True)
+        return found
+
+    @property
+    def attends(self) -> bool:
+        """True: it is an attention matrix."""
+        return True
+
+    @property
+    def model(self) -> str:
+        """Name of the detector."""
+        return self.judgement.model
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """Config of the detector."""
+        return self.judgement.config
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of pieces of the detector's vocabulary."""
+        return int(self.config["vocabulary_size"])
+
+    @property
+    def source_text(self) -> str:
+        """The English sentence as typed."""
+        return self.judgement.source_text
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identifies this direction of this pair."""
+        return f"{self.judgement.fingerprint}-{self.asking}"
+
+    def words(self) -> Words:
+        """Return the alignment by words."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> Words:
+        return words_of(self, self.source_surfaces)
+
+
+def reordered(one: Judgement, other: Judgement) -> list[int] | None:
+    """Return for each source piece of `other` the 0-based position of the same piece in `one`, each position once.
+
+    None where the pieces are not a permutation of each other.
+    """
+    places: dict[int, list[int]] = {}
+    for place, piece in enumerate(one.source_ids):
+        places.setdefault(piece, []).append(place)
+    if sorted(one.source_ids) != sorted(other.source_ids):
+        return None
+    return [places[piece].pop(0) for piece in other.source_ids]
+
+
+def swapped(text: str, one: int, other: int) -> str:
+    """Return `text` with two of its words, separated by spaces, exchanged; both are 0-based."""
+    words = text.split()
+    words[one], words[other] = words[other], words[one]
+    return " ".join(words)
+
+
+def largest_difference(one: Judgement, other: Judgement, places: list[int]) -> float:
+    """Return the largest difference in comparisons, sums and probabilities between two judgements.
+
+    `places` are the positions in `one` of the source pieces of `other`.
+    """
+    pairs = [
+        (one.source_comparisons[places], other.source_comparisons),
+        (one.source_sum, other.source_sum),
+        (one.target_sum, other.target_sum),
+        (one.probabilities, other.probabilities),
+    ]
+    return max(float(np.abs(first - second).max()) for first, second in pairs)

@@ -1,0 +1,138 @@
+"""Verify a step of an imported translator: recompute every number in NumPy float64, without code of the network.
+
+Each number is computed from the saved weights and the recorded numbers of the step before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis import seq2seq_recomputation as again
+from attnviz.analysis.cells import names
+from attnviz.analysis.energy_decomposition import energy_decomposition
+from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
+from attnviz.analysis.logit_attribution import ledgers
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.recomputation import log_softmax, softmax
+from attnviz.analysis.verification import LIKELIEST, Pairs, Verifier
+from attnviz.trace import Seq2SeqTrace
+from attnviz.trace.quantity import check_shapes
+
+Array = NDArray[np.float64]
+
+
+class Seq2SeqProver(Verifier):
+    """Verifies the steps of one trace; the encoder's numbers are recomputed once for all steps."""
+
+    def __init__(self, trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take the trace and the weights of its model (`load_weights`).
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_seq2seq_fit(trace, weights)
+        self.trace, self.weights = trace, again.exact(weights)
+
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
+        """Return all numbers of 0-based `step`, as displayed and as recomputed.
+
+        These are annotations, first state, keys, query, energies and their units, alignment with entropy and coverage,
+        context, gates, cell states and states of all layers, readout, probabilities and, where logits are linear, the
+        logit attributions of the chosen piece, the likeliest ones and `pieces`. `reading` has no effect: imports have
+        no posterior attention.
+        """
+        trace, found = self.trace, self._steps[step]
+        probabilities = softmax(found["logits"])
+        pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
+        pairs |= {name: (getattr(trace, name)[step], values) for name, values in found.items() if name != "logits"}
+        pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
+        wanted = log_softmax(found["logits"])[trace.target_ids[step]]
+        pairs["log_probabilities"] = trace.log_probabilities[step], wanted
+        alignment = found["alignment"]
+        seen = alignment[alignment > 0]
+        pairs["entropy"] = entropy(trace.alignment[step]), np.asarray(-(seen @ np.log2(seen)))
+        total = np.stack([one["alignment"] for one in self._steps]).sum(axis=0)
+        pairs["coverage"] = coverage(trace.alignment), total
+        units = [energy_decomposition(trace, self.weights, step, j) for j in range(len(trace.source_pieces))]
+        pairs["energy sums"] = [one.energy for one in units], found["energies"]
+        if trace.linear:
+            shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
+            entries = ledgers(trace, self.weights, [(step, piece) for piece in shown])
+            pairs["ledger sums"] = [entry.logit for entry in entries], found["logits"][shown]
+        return pairs
+
+    @cached_property
+    def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
+        """Numbers that are the same at every step, as displayed and as recomputed."""
+        trace, weights, config = self.trace, self.weights, self.trace.config
+        annotations = _exact(trace.annotations)
+        return {
+            "annotations": (trace.annotations, again.encode(weights, config, trace.source_ids)),
+            "initial_state": (trace.initial_state, again.first_state(weights, config, annotations)),
+            "keys": (trace.keys, again.keys_of(weights, annotations)),
+            "score_vector": (trace.score_vector, again.score_of(weights)),
+        }
+
+    @cached_property
+    def _steps(self) -> list[dict[str, Array]]:
+        """Every step, recomputed from the recorded step before it."""
+        trace, annotations, keys = self.trace, _exact(self.trace.annotations), _exact(self.trace.keys)
+        before, found = again.start(trace.config, _exact(trace.initial_state)), []
+        for i, previous in enumerate(trace.previous_ids):
+            found.append(again.step(self.weights, trace.config, annotations, keys, before, previous)[0])
+            before = again.Left(*map(_exact, (trace.layer_states[i], trace.memories[i], trace.readouts[i])))
+        return found
+
+
+def check_seq2seq_fit(trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `trace` have the expected shapes."""
+    try:
+        check_shapes(trace)
+        expected = weight_shapes(trace.config)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise MisfitError(misfit(trace, error)) from error
+    check_weight_shapes(trace, weights, expected)
+
+
+_WEIGHED = ("additive",)
+"""The kinds of attention with a vector that weights the units of an energy."""
+
+
+def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight of an imported translator with this config."""
+    n, seen, units = int(config["hidden_size"]), 2 * int(config["encoder_size"]), int(config["alignment_size"])
+    words, read = int(config["embedding_size"]), int(config["source_embedding_size"])
+    vocabulary, linear = int(config["vocabulary_size"]), config["family"] == "tutorial"
+    shapes: dict[str, tuple[int, ...]] = {
+        "encoder.embedding.weight": (int(config["source_vocabulary_size"]), read),
+        "decoder.embedding.weight": (vocabulary, words),
+        "decoder.output.bias": (vocabulary,),
+        "decoder.output.weight": (vocabulary, n + seen + words if linear else n),
+        "decoder.key.weight": (units, seen),
+        "decoder.key.bias": (units,),
+    }
+    if config["attention"] in _WEIGHED:
+        shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
+    if config["first_state"] == "bridge":
+        shapes |= {"decoder.bridge.weight": (n, seen), "decoder.bridge.bias": (n,)}
+    if not linear:
+        shapes |= {"decoder.readout.weight": (n, n + seen), "decoder.readout.bias": (n,)}
+    blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}
+    given = words + (seen if linear else n * bool(config["input_feeding"]))
+    for side, ways, size, first in (("encoder", ("", "_reverse"), seen // 2, read), ("decoder", ("",), n, given)):
+        for layer in range(int(config["encoder_layers" if side == "encoder" else "layers"])):
+            inputs = first if layer == 0 else size * len(ways)
+            for way in ways:
+                rows = size * (3 if blocks[side] == "gru" else 4)
+                each = ((rows, inputs), (rows, size), (rows,), (rows,))
+                named = zip(names(layer, way), each, strict=True)
+                shapes |= {f"{side}.rnn.{name}": shape for name, shape in named}
+    return shapes
+
+
+def _exact(values: NDArray[Any]) -> Array:
+    return np.asarray(values, dtype=np.float64)

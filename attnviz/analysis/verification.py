@@ -1,0 +1,288 @@
+"""Verify a step: recompute every displayed number in NumPy float64, without code of the network.
+
+Each number is computed from the saved weights and the displayed operands.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis import posterior_recomputation as again
+from attnviz.analysis.energy_decomposition import energy_decomposition
+from attnviz.analysis.fit import check_fit
+from attnviz.analysis.interventions import changed_energies
+from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.logit_attribution import ledgers
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.posterior import bayes, posterior_of
+from attnviz.analysis.readout import pairs as readout_pairs
+from attnviz.analysis.recomputation import attend, below, decode_weighed, encode, log_softmax, softmax
+from attnviz.analysis.scorers import scorer_of
+from attnviz.trace import Trace
+from attnviz.trace.interventions import acting_on, forced_words
+from attnviz.trace.quantities import RECORDED
+
+Array = NDArray[np.float64]
+Pairs = dict[str, tuple[Any, Array]]
+"""Quantities by name, each as displayed and as recomputed."""
+
+TOLERANCE = 1e-4
+"""Largest accepted difference, relative to the quantity's largest number (or to 1, if that is larger).
+
+It is a hundred times the error of float32 sums of a thousand terms, and a hundredth of what the page displays.
+"""
+LIKELIEST = 10
+"""Number of candidates of a step whose logit attributions are verified: those that the page displays."""
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """A number that differs from its recomputation."""
+
+    quantity: str
+    """Name of the quantity in `trace.quantities`."""
+    index: tuple[int, ...]
+    """Index within the quantity."""
+    shown: float
+    recomputed: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """Comparison of one quantity of a step."""
+
+    quantity: str
+    numbers: int
+    """Number of recomputed numbers."""
+    largest_difference: float
+    """Largest |shown - recomputed|."""
+    discrepancy: Discrepancy | None
+    """The number with the largest difference, where that exceeds the tolerance."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Result of verifying a step."""
+
+    checks: tuple[Check, ...]
+    missing: str = ""
+    """Message that names the quantities that could not be recomputed, with the reason; empty where all were."""
+
+    @property
+    def numbers(self) -> int:
+        """Number of recomputed numbers."""
+        return sum(check.numbers for check in self.checks)
+
+    @property
+    def largest_difference(self) -> float:
+        """Largest |shown - recomputed|."""
+        return max(check.largest_difference for check in self.checks)
+
+    @property
+    def discrepancies(self) -> tuple[Discrepancy, ...]:
+        """The worst number of each quantity that exceeds the tolerance."""
+        return tuple(check.discrepancy for check in self.checks if check.discrepancy)
+
+    @property
+    def holds(self) -> bool:
+        """Whether all numbers are within the tolerance."""
+        return not self.discrepancies
+
+
+class Verifier(ABC):
+    """Base of the verifiers: compares displayed quantities with their recomputation in NumPy.
+
+    Each architecture implements `pairs`.
+    """
+
+    trace: Any
+    """The trace to verify."""
+    missing = ""
+    """Message that names the quantities that cannot be recomputed, with the reason; empty where all can."""
+
+    @abstractmethod
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
+        """Return the quantities of 0-based `step`, as displayed and as recomputed from the displayed operands.
+
+        `pieces` are further pieces whose logit attributions are displayed. `reading` includes the heatmap's posterior
+        attention.
+        """
+
+    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Verification:
+        """Return the comparison of every quantity of 0-based `step`; arguments as for `pairs`."""
+        pairs = self.pairs(step, pieces, reading=reading)
+        checks = tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
+        return Verification(checks, self.missing)
+
+
+class Prover(Verifier):
+    """Verifies the steps of one RNNsearch trace; the encoder's numbers are recomputed once for all steps."""
+
+    def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take the trace and the weights of its model (`load_weights`), preferably in float64.
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_fit(trace, weights)
+        self.trace, self.weights = trace, weights
+        self.missing = scorer_of(trace.config).missing
+        decoder = below(weights, "decoder.")
+        self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
+
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
+        """Return all numbers of 0-based `step`, as displayed and as recomputed.
+
+        These are annotations, keys, query, features, energies and their units, alignment with entropy and coverage,
+        context, gates, candidate, state, readout, probabilities, the logit attributions of the chosen piece, the
+        likeliest ones and `pieces`, and likelihood and posterior of each source piece. With `reading`, also the
+        heatmap's posterior attention, which takes all steps to recompute.
+        """
+        trace, found = self.trace, self._attended(step)
+        found |= decode_weighed(
+            self._decoder,
+            trace.config,
+            _exact(trace.annotations),
+            found["alignment"],
+            _exact(trace.previous_states[step]),
+            _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
+        )
+        probabilities, logits = found["probabilities"], found["logits"]
+        pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
+        recorded = [quantity.name for quantity in RECORDED if quantity.name in found and found[quantity.name].size]
+        pairs |= {name: (getattr(trace, name)[step], found[name]) for name in recorded}
+        pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
+        pairs["log_probabilities"] = trace.log_probabilities[step], log_softmax(logits)[trace.target_ids[step]]
+        pairs["entropy"] = entropy(trace.alignment[step]), found["entropy"]
+        pairs["coverage"] = coverage(trace.alignment), self._coverage
+        if trace.attends and not self.missing:
+            open_ = np.flatnonzero(np.isfinite(found["energies"]))  # masked ones are -inf, not their units' sum
+            sums = [energy_decomposition(trace, self.weights, step, position).energy for position in open_.tolist()]
+            pairs["energy sums"] = sums, found["energies"][open_]
+        if trace.attends:
+            pairs |= self._after(step, found["alignment"], reading=reading)
+        wide = readout_pairs(trace, self.weights, step)
+        pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
+        shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
+        entries = ledgers(trace, self.weights, [(step, piece) for piece in shown])
+        pairs["ledger sums"] = [entry.logit for entry in entries], logits[shown]
+        if step in (words := forced_words(trace.interventions)):
+            pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
+        return pairs
+
+    def _attended(self, step: int) -> dict[str, Array]:
+        """Return the result of `attend` for 0-based `step`.
+
+        For a kind of attention without a NumPy class, it is the alignment alone, from the displayed energies.
+        """
+        trace, acting = self.trace, acting_on(self.trace.interventions, step)
+        if self.missing:
+            return {"alignment": softmax(changed_energies(_exact(trace.energies[step]), acting))}
+        state, before = _exact(trace.previous_states[step]), _exact(trace.previous_alignment[step])
+        return attend(self._decoder, trace.config, _exact(trace.keys), state, before, acting)
+
+    def _after(self, step: int, alignment: Array, *, reading: bool) -> dict[str, tuple[Any, Array]]:
+        """Return likelihood and posterior of 0-based `step`, as displayed and as recomputed from `alignment` (Tx,)."""
+        trace, shown = self.trace, Readouts(self.trace, self.weights)
+        logarithms = shown.log_likelihood(steps=slice(step, step + 1))
+        word = _exact(self._decoder["embedding.weight"][trace.previous_ids[step]])
+        expected = again.log_likelihood(
+            self._decoder,
+            trace.config,
+            _exact(trace.annotations),
+            _exact(trace.previous_states[step]),
+            word,
+            trace.target_ids[step],
+        )
+        found: dict[str, tuple[Any, Array]] = {
+            "likelihood": (np.exp(logarithms[0]), np.exp(expected)),
+            "log_likelihood": (logarithms[0], expected),
+            "posterior": (bayes(shown.alignment[[step]], logarithms)[0], again.bayes(alignment, expected)),
+        }
+        if reading:
+            found["reading"] = posterior_of(shown)[step], self._readings[step]
+        return found
+
+    @cached_property
+    def _readings(self) -> Array:
+        """The heatmap's posterior attention, recomputed, (Ty, Tx)."""
+        trace = self.trace
+        return again.reading(
+            self._decoder,
+            trace.config,
+            _exact(trace.annotations),
+            _exact(trace.previous_states),
+            _exact(self._decoder["embedding.weight"][list(trace.previous_ids)]),
+            trace.target_ids,
+            self._alignment,
+        )
+
+    @cached_property
+    def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
+        """Quantities that are the same at every step, as displayed and as recomputed."""
+        trace, decoder, scorer = self.trace, self._decoder, scorer_of(self.trace.config)
+        encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self.weights, "encoder.").items()}
+        annotations = _exact(trace.annotations)
+        backward = annotations[0, annotations.shape[1] // 2 :]
+        pairs: dict[str, tuple[Any, Array]] = {
+            "annotations": (trace.annotations, encode(encoder, trace.source_ids)),
+            "initial_state": (
+                trace.initial_state,
+                np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
+            ),
+        }
+        if self.missing:
+            return pairs
+        pairs["keys"] = trace.keys, scorer.keys(decoder, annotations)
+        if trace.score_vector.size:
+            pairs["score_vector"] = trace.score_vector, decoder["attention.score"]
+        if trace.feature_weight.size:
+            pairs["feature_weight"] = trace.feature_weight, decoder["attention.feature.weight"]
+        return pairs
+
+    @property
+    def _coverage(self) -> Array:
+        """Sum of the recomputed alignment over all steps, (Tx,)."""
+        total: Array = self._alignment.sum(axis=0)
+        return total
+
+    @cached_property
+    def _alignment(self) -> Array:
+        """The recomputed alignment, (Ty, Tx)."""
+        return np.stack([self._attended(i)["alignment"] for i in range(len(self.trace.target_pieces))])
+
+
+def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Verification:
+    """Verify one 0-based step; for several steps of one trace, reuse a `Prover`."""
+    return Prover(trace, weights).prove(step)
+
+
+def _exact(values: NDArray[Any]) -> Array:
+    return np.asarray(values, dtype=np.float64)
+
+
+def compared(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
+    """Compare all numbers of a quantity, arrays of any shape; a scalar counts as an array of length 1."""
+    shown, expected = np.atleast_1d(shown), np.atleast_1d(expected)
+    if shown.shape != expected.shape:
+        return Check(quantity, 0, float("inf"), Discrepancy(quantity, (), float("nan"), float("nan")))
+    if not shown.size:
+        return Check(quantity, 0, 0.0, None)
+    # Equal infinities (masked energies) have difference 0; a number and an infinity have difference infinity.
+    with np.errstate(invalid="ignore"):
+        differences = np.where(shown == expected, 0.0, np.abs(shown.astype(np.float64) - expected))
+    differences = np.where(np.isnan(differences), np.inf, differences)
+    worst = np.unravel_index(int(differences.argmax()), differences.shape)
+    finite = np.abs(expected[np.isfinite(expected)])
+    allowed = TOLERANCE * max(1.0, float(finite.max()) if finite.size else 0.0)
+    difference = float(differences[worst])
+    wrong = None
+    if difference > allowed:
+        wrong = Discrepancy(quantity, tuple(int(i) for i in worst), float(shown[worst]), float(expected[worst]))
+    return Check(quantity, int(shown.size), difference, wrong)

@@ -1,0 +1,169 @@
+"""Posterior attention of many pairs: the result of `analysis.posterior` in a fortieth of the time.
+
+Most of that time goes into sum_w exp(logit_w), the normaliser of each likelihood, for every step and annotation. So a
+lower bound is computed first, over the pieces of this target and those that were likely at its steps: it bounds each
+share from above. Where a share might matter, the whole sum is computed; elsewhere the likelihood is the bound minus the
+mean gap of bounds. Products use bfloat16 where the processor has instructions for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import linear
+
+from attnviz.analysis.posterior import Kind, posterior_of
+from attnviz.corpora.forced_decoding import LOGITS, Ids, Led, Steps
+from attnviz.network.output import OutputLayer
+from attnviz.network.recurrence import gru_step
+from attnviz.translator import Translator
+
+Array = NDArray[np.float64]
+
+SLIGHT = 0.01
+"""Share, relative to the largest of its row, below which a cell's likelihood is estimated."""
+_FACTORS: dict[Kind, tuple[float, float]] = {"balanced": (0.75, 0.25), "posterior": (1, 0)}
+"""Factors of log (alpha p) and of the fit in the score of each kind; kinds without p are not listed."""
+
+
+@dataclass(eq=False)
+class _Looks:
+    """Input of `posterior_of` for one pair, (Ty, Tx) each."""
+
+    alignment: Array
+    fits: Array
+    readouts: Tensor
+    """t_i with h_j as its context, (Ty Tx, l)."""
+    alone: Array
+    """log p(y_i | s_{i-1}, y_{i-1}, c = h_j); first an upper bound of it."""
+    logits: Array
+    """Logits of y_i."""
+    telling: NDArray[np.bool_]
+    """Cells where the bound does not suffice."""
+
+    def fit(self) -> Array:
+        """Return how far h_j supports y_i."""
+        return self.fits
+
+    def settle(self, sums: Array) -> None:
+        """Store the exact values from the log sums, one for each cell in `telling`."""
+        exact = self.logits[self.telling] - sums
+        lacking = (self.alone[self.telling] - exact)[exact < np.log(0.5)]
+        self.alone -= lacking.mean() if len(lacking) else 0
+        self.alone[self.telling] = exact
+        np.minimum(self.alone, 0, out=self.alone)
+
+
+class AfterReading:
+    """Posterior attention for a translator; it has no state between batches."""
+
+    def __init__(self, translator: Translator[Any], kind: Kind, slight: float = SLIGHT) -> None:
+        """Take a translator with one attention distribution a step. With `slight` 0, nothing is estimated."""
+        network: Any = translator.network
+        self._output: OutputLayer = translator.prepared.decoder.output
+        self._mean: Tensor = self._output.weight.mean(0)
+        self._by_state: tuple[Tensor, Tensor] = tuple(
+            part.detach() for part in network.decoder.readout_state.parameters()
+        )
+        self._kind, self._slight = kind, slight
+
+    @torch.inference_mode()
+    def __call__(self, led: Led, sources: Ids, targets: Ids) -> list[Array]:
+        """Return the posterior attention of each pair, (Ty, Tx) each; rows sum to 1.
+
+        Raise ValueError where `led` is of an architecture without it.
+        """
+        if led.steps is None:
+            raise ValueError("a step of this network has more than one look")
+        sizes = [(len(target), len(source)) for source, target in zip(sources, targets, strict=True)]
+        looks = [self._looks(led, led.steps, row, targets[row], *size) for row, size in enumerate(sizes)]
+        if self._kind in _FACTORS:
+            device = self._output.weight.device
+            cells = [torch.from_numpy(one.telling.ravel()).to(device) for one in looks]
+            sums = self._log_sum(torch.cat([one.readouts[cell] for one, cell in zip(looks, cells, strict=True)]))
+            ends = np.cumsum([one.telling.sum() for one in looks])[:-1]
+            for one, found in zip(looks, np.split(_exact(sums), ends), strict=True):
+                one.settle(found)
+        return [posterior_of(one, self._kind) for one in looks]
+
+    def _looks(self, led: Led, steps: Steps, row: int, ids: list[int], rows: int, columns: int) -> _Looks:
+        wide = steps.rest[row, :rows, None] + steps.by_context[row, None, :columns]
+        own = torch.from_numpy(led.alignment[row, :rows, :columns]).to(wide)
+        if steps.into_gates is not None:
+            wide = wide + linear(_following(steps, row, rows, columns), *self._by_state)
+        chosen = torch.tensor(ids, device=wide.device)
+        alignment, fits = _exact(own), self._fits(steps, row, own, chosen)
+        readouts = torch.maximum(wide[..., ::2], wide[..., 1::2])
+        weight, bias = self._output.weight, self._output.bias
+        logits = (readouts @ weight[chosen][..., None])[..., 0] + bias[chosen][:, None]
+        flat, bound, telling = readouts.flatten(0, 1), np.zeros(own.shape), np.zeros(own.shape, bool)
+        if self._kind in _FACTORS:
+            some = np.unique(np.concatenate([ids, led.likeliest[row, :rows].ravel()]))
+            bound = _exact(logits - self._log_sum(flat, torch.from_numpy(some).to(wide.device)).view_as(logits))
+            telling = self._telling(alignment, bound, fits)
+        return _Looks(alignment, fits, flat, bound, _exact(logits), telling)
+
+    def _fits(self, steps: Steps, row: int, own: Tensor, chosen: Tensor) -> Array:
+        """Return how far h_j supports y_i, (Ty, Tx), as `analysis.likelihood.Readouts.fit` does."""
+        pairs = self._of_step(steps, row, own).unflatten(-1, (-1, 2))
+        # C_o h_j at the winner of each pair: the rows of W_o are scattered to the winners' positions.
+        rows_of = (self._output.weight[chosen] - self._mean)[..., None]
+        laid = torch.zeros_like(pairs).scatter_(-1, pairs.argmax(-1, keepdim=True), rows_of).flatten(1)
+        return _exact(laid @ steps.by_context[row, : own.shape[1]].t())
+
+    def _of_step(self, steps: Steps, row: int, own: Tensor) -> Tensor:
+        """Return t~_i of the step itself, (Ty, 2l), given alpha (Ty, Tx)."""
+        rows, columns = own.shape
+        wide = steps.rest[row, :rows] + own @ steps.by_context[row, :columns]
+        if steps.into_gates is not None:
+            incoming = steps.by_word[row, :rows] + own @ steps.into_gates[row, :columns]
+            after = gru_step(incoming, steps.recurrent[row, :rows], steps.states[row, :rows])
+            wide = wide + linear(after, *self._by_state)
+        return wide
+
+    def _telling(self, alignment: Array, bound: Array, fits: Array) -> NDArray[np.bool_]:
+        """Return which cells may have more than a `slight` share of their row."""
+        times, of_fit = _FACTORS[self._kind]
+        if not self._slight:
+            return np.ones(bound.shape, bool)
+        with np.errstate(divide="ignore"):
+            scores = times * (np.log(alignment) + bound) + of_fit * fits
+        # Relative to the largest bound instead of the largest share: the bound exceeds it by less than 1 at most.
+        telling: NDArray[np.bool_] = scores >= scores.max(1, keepdims=True) + np.log(self._slight)
+        return telling
+
+    def _log_sum(self, readouts: Tensor, some: Tensor | None = None) -> Tensor:
+        """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (R, l), over all pieces or `some` ids: (R,)."""
+        coarse = self._output.coarse
+        weight, bias = self._output.weight if coarse is None else coarse, self._output.bias
+        if some is not None:
+            # torch would compile a bfloat16 product for each number of pieces.
+            weight, bias = self._output.weight[some], bias[some]
+        readouts, bias = readouts.to(weight.dtype), bias.to(weight.dtype)
+        found = []
+        for part in readouts.split(max(1, LOGITS // len(bias))):
+            # torch accumulates in float32 for any type; asked for a float32 sum, it would copy all terms first.
+            sums = linear(part, weight, bias).exp_().sum(1).float().log_()
+            # Logits rarely overflow the exponential; then compute the stable sum.
+            found.append(sums if sums.isfinite().all() else linear(part, weight, bias).float().logsumexp(1))
+        return torch.cat(found)
+
+
+def _following(steps: Steps, row: int, rows: int, columns: int) -> Tensor:
+    """Return s_i with h_j as its context, (Ty, Tx, n)."""
+    assert steps.into_gates is not None
+    incoming = steps.by_word[row, :rows, None] + steps.into_gates[row, None, :columns]
+    recurrent = steps.recurrent[row, :rows, None].expand_as(incoming)
+    states = steps.states[row, :rows, None].expand(-1, columns, -1)
+    after = gru_step(incoming.flatten(0, 1), recurrent.flatten(0, 1), states.flatten(0, 1))
+    return after.view(rows, columns, -1)
+
+
+def _exact(values: Tensor) -> Array:
+    exact: Array = values.cpu().numpy().astype(np.float64)
+    return exact

@@ -1,0 +1,206 @@
+"""Decay of gradients with distance, a panel for each model: through the recurrence alone, and through the contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.gradient_decay import Reach, distances, reach
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.labels import literal
+from attnviz.languages import gettext, ngettext
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.trace import Trace
+from attnviz.trace.attributions import Signals
+from attnviz.wording.numbers import power_name
+from attnviz.wording.why import attention_name, small_length
+
+_PANEL, _CAPTION, _GAP = 230, 34, 0.05
+"""Pixels of a panel's height and of its caption; share of the width between panels."""
+_LEFT, _TOP, _BOTTOM = 62, 30, 46
+_NARROWEST = {1: 300, 3: 760}
+"""Pixels, by the number of panels side by side."""
+
+
+def signals_figure(
+    attentions: Sequence[str], signals: Sequence[Signals], *, across: int = 3, theme: ThemeName = "light"
+) -> go.Figure:
+    """Draw |d log p(y_i) / d E x_j| of each model on a logarithmic scale against the number of recurrent steps.
+
+    One line is the gradient through s_0, the recurrence alone, one that through the contexts. Lines are medians of
+    pairs at a similar distance, bands their quartiles. All panels have the same axes, `across` of them side by side.
+    `layout.meta` has `alt` and `narrowest`. Raise ValueError unless there are as many `signals` as `attentions`, and
+    `across` is at least 1.
+    """
+    if len(attentions) != len(signals) or across < 1:
+        raise ValueError("a panel needs its attention and its signals, and a place")
+    ink, across = palette(theme), min(across, len(signals))
+    found = [reach(one) for one in signals]
+    layout = _layout(list(attentions), found, across, ink)
+    traces = [line for place, one in enumerate(found) for line in _panel(one, attentions[place], place, ink)]
+    return build(traces, layout)
+
+
+def signals_table(trace: Trace, models: Sequence[str], signals: Sequence[Signals]) -> pd.DataFrame:
+    """Return the gradient norms, by each path and in total, a row for each target piece i and source piece j.
+
+    Both are counted from 1.
+    """
+    steps, pieces = signals[0].whole.shape
+    index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
+    columns: dict[str, Any] = {
+        gettext("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
+        gettext("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
+        gettext("steps between"): distances(steps, pieces).ravel(),
+    }
+    for model, one in zip(models, signals, strict=True):
+        ways = {
+            gettext("by the recurrence alone"): one.start,
+            gettext("by the contexts"): one.contexts,
+            gettext("whole"): one.whole,
+        }
+        columns |= {f"{name}, {model}": values.ravel() for name, values in ways.items()}
+    return pd.DataFrame(columns, index=index)
+
+
+def _panel(found: Reach, attention: str, place: int, ink: Palette) -> list[Spec]:
+    """Return both lines of a model with their bands."""
+    axes = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": f"y{place + 1 if place else ''}"}
+    by_contexts = gettext("by the one vector") if attention == "none" else gettext("by attention")
+    ways: tuple[tuple[str, Any, str, str], ...] = (
+        (gettext("by the recurrence alone"), found.start, ink.decoder, "circle"),
+        (by_contexts, found.contexts, ink.context, "diamond"),
+    )
+    traces: list[Spec] = []
+    for name, values, colour, symbol in ways:
+        low, middle, high = np.log10(np.maximum(values, 1e-30))
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": f"{name}, quartiles",
+                "fill": "toself",
+                "hoverinfo": "skip",
+                "x": np.concatenate([found.distances, found.distances[::-1]]),
+                "y": np.concatenate([high, low[::-1]]),
+                "line": {"width": 0},
+                "fillcolor": f"{colour}2e",
+            }
+            | axes
+        )
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": literal(name),
+                "x": found.distances,
+                "y": middle,
+                "line": {"color": colour, "width": 2},
+                "marker": {"size": 7, "color": colour, "symbol": symbol},
+                "customdata": [
+                    [small_length(float(v)), ngettext("{count:.0f} step", "{count:.0f} steps", float(d))]
+                    for v, d in zip(values[1], found.distances, strict=True)
+                ],
+                "hovertemplate": gettext(
+                    "{name}<br>{length} at {steps}",
+                    name=literal(name),
+                    length="%{customdata[0]}",
+                    steps="%{customdata[1]}",
+                )
+                + "<extra></extra>",
+            }
+            | axes
+        )
+    return traces
+
+
+def _layout(attentions: list[str], found: list[Reach], across: int, ink: Palette) -> Spec:
+    """Return the layout: axes, captions and legend."""
+    rows = -(-len(found) // across)
+    inner = rows * (_PANEL + _CAPTION) + (rows - 1) * _BOTTOM
+    lengths = np.concatenate([values.ravel() for one in found for values in (one.start, one.contexts)])
+    ends = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
+    low, high = np.floor(ends[0]), np.ceil(ends[1])
+    far = max(float(one.distances[-1]) for one in found)
+    layout: Spec = base_layout(ink) | {
+        "height": _TOP + inner + _BOTTOM,
+        "margin": {"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
+        "hovermode": "closest",
+        "annotations": [],
+        "meta": {"alt": _alt(attentions, found), "narrowest": _NARROWEST.get(across, 250 * across)},
+    }
+    layout["annotations"] += _key(ink)
+    for place, attention in enumerate(attentions):
+        row, column = divmod(place, across)
+        wide = (1 - _GAP * (across - 1)) / across
+        left = column * (wide + _GAP)
+        top = 1 - (row * (_PANEL + _CAPTION + _BOTTOM) + _CAPTION) / inner
+        suffix = str(place + 1) if place else ""
+        powers = list(range(int(low), int(high) + 1))
+        layout[f"xaxis{suffix}"] = base_axis(ink) | {
+            "domain": [left, left + wide],
+            "anchor": f"y{suffix}",
+            "range": [-0.8, far + 0.8],
+            "zeroline": False,
+            "title": {
+                "text": gettext("recurrent steps between word and source piece"),
+                "standoff": 6,
+                "font": {"size": 12, "color": ink.quiet},
+            },
+        }
+        layout[f"yaxis{suffix}"] = base_axis(ink) | {
+            "domain": [max(top - _PANEL / inner, 0), top],
+            "anchor": f"x{suffix}",
+            "range": [low - 0.1, high + 0.1],
+            "tickvals": powers,
+            "zeroline": False,
+            "showticklabels": column == 0,
+            "ticktext": [power_name(power) for power in powers],
+        }
+        layout["annotations"].append(
+            {
+                "text": literal(attention_name(attention)),
+                "x": left,
+                "xref": "paper",
+                "xanchor": "left",
+                "y": top,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "font": {"size": 15, "color": ink.ink},
+            }
+        )
+    return layout
+
+
+def _key(ink: Palette) -> list[Spec]:
+    """Return the legend of both colours, above all panels."""
+    shared = {"xref": "paper", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False}
+    text = (
+        f'<span style="color:{ink.decoder}">● {gettext("by the recurrence alone")}</span>   '
+        f'<span style="color:{ink.context}">◆ {gettext("by the contexts")}</span>'
+    )
+    return [shared | {"text": text, "x": 0, "xanchor": "left", "yshift": 6, "font": {"size": 13, "color": ink.ink}}]
+
+
+def _alt(attentions: list[str], found: list[Reach]) -> str:
+    told = [
+        gettext(
+            "{name}: by the recurrence alone from {start} down to {end}, by the contexts from {near} to {far}",
+            name=attention_name(kind),
+            start=small_length(one.near[0]),
+            end=small_length(one.far[0]),
+            near=small_length(one.near[1]),
+            far=small_length(one.far[1]),
+        )
+        for kind, one in zip(attentions, found, strict=True)
+    ]
+    return gettext(
+        "Lengths of gradients from the nearest quarter of the pairs of a written and a source piece to the "
+        "farthest. {told}.",
+        told="; ".join(told),
+    )

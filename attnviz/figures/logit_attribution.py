@@ -1,0 +1,192 @@
+"""Logit attribution as a waterfall, with the attention of each source piece beside its contribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.logit_attribution import LogitAttribution
+from attnviz.figures.build import Spec, emphasise
+from attnviz.figures.labels import axis_labels, literal
+from attnviz.figures.template import Slot, Values, filled
+from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
+from attnviz.languages import gettext
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal, signed
+
+SOURCES = 12
+"""Number of source pieces with a bar of their own, those with the largest contributions; the others share one."""
+
+_LABEL = 15
+"""Characters of a row's label, the same at every step, so that the bars begin at one position."""
+
+
+def ledger_table(trace: Trace | Seq2SeqTrace, account: LogitAttribution) -> pd.DataFrame:
+    """Return all contributions, with alpha_ij for source pieces; they add up to the last row.
+
+    alpha is missing in other rows.
+    """
+    through = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
+    pieces = [piece_name(piece) for piece in trace.source_pieces]
+    entries = [gettext("bias"), through, gettext("previous word"), *pieces, gettext("logit")]
+    values = [account.bias, account.state, account.previous_word, *account.source, account.logit]
+    alpha = [None] * 3 + [float(weight) for weight in trace.alignment[account.step]] + [None]
+    frame = {gettext("entry"): entries, gettext("adds"): values, "alpha": pd.array(alpha, dtype="Float64")}
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(entries) + 1, name=gettext("row")))
+
+
+def ledger_rows(accounts: Sequence[LogitAttribution], chosen: int | None = None) -> tuple[int, ...]:
+    """Return the source pieces with a row of their own, in sentence order: the largest contributions, and `chosen`.
+
+    They are the largest in any of the `accounts`, so that all can be drawn with the same rows.
+    """
+    sizes = np.max([np.abs(account.source) for account in accounts], axis=0)
+    # A piece without weight contributes nothing and gets no bar.
+    named = min(SOURCES, max(int(np.count_nonzero(sizes)), 1))
+    rows = np.argsort(-sizes, kind="stable")[:named].tolist()
+    if chosen is not None and chosen not in rows:
+        rows = [*rows[: SOURCES - 1], chosen]
+    return tuple(sorted(rows))
+
+
+def ledger_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
+    """Return the template of `ledger_waterfall`."""
+    ink = palette(theme)
+    beside, axes = _attention(ink) if trace.attends else ([], {})
+    layout = (
+        rows_layout(118, ink)
+        | axes
+        | {
+            "xaxis": panel(ink, [0.19 if trace.attends else 0, 1], gettext("running sum"))
+            | {"range": Slot("limits"), "nticks": 5},
+            "meta": {"alt": Slot("alt"), "narrowest": 320, "mark": ink.encoder, "entries": Slot("entries")},
+        }
+    )
+    return {"data": [*waterfall(ink), *beside], "layout": layout}
+
+
+def ledger_values(
+    trace: Trace | Seq2SeqTrace,
+    account: LogitAttribution,
+    title: str | None = None,
+    *,
+    rows: Sequence[int] | None = None,
+    theme: ThemeName = "light",
+) -> Values:
+    """Return the values of `ledger_waterfall`."""
+    ink, title = palette(theme), title or gettext("logit")
+    sources = _sources(trace, account, rows)
+    values = [account.bias, account.state, account.previous_word, *sources.values]
+    through = gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁")
+    before = piece_name(trace.previous_pieces[account.step])
+    names = [gettext("bias"), through, gettext("after {piece}", piece=before), *sources.names, title]
+    own = ink.encoder if sources.alpha else ink.context
+    colours = [ink.quiet, ink.decoder, ink.decoder, *([own] * len(sources.names)), ink.ink]
+    labels = [
+        emphasise(label, colour) if row == len(names) - 1 else f'<span style="color:{colour}">{label}</span>'
+        for row, (label, colour) in enumerate(zip(axis_labels(names, _LABEL), colours, strict=True))
+    ]
+    hover = [
+        gettext("{name}: {amount}", name=literal(shorten(name, 60)), amount=signed(amount, 4))
+        for name, amount in zip(names, [*values, account.logit], strict=True)
+    ]
+    for row, weight in enumerate(sources.alpha, 3):
+        hover[row] += f"<br>α = {decimal(weight, 4)}"
+    return (
+        rows_values(labels)
+        | waterfall_values(values, hover)
+        | {
+            "weights": sources.alpha,
+            "weight_rows": list(range(3, 3 + len(sources.alpha))),
+            "weight_hover": hover[3:-1],
+            "limits": sum_range(values),
+            "alt": _alt(trace, account, title),
+            "entries": sources.entries,
+        }
+    )
+
+
+def ledger_waterfall(
+    trace: Trace | Seq2SeqTrace,
+    account: LogitAttribution,
+    title: str | None = None,
+    *,
+    rows: Sequence[int] | None = None,
+    theme: ThemeName = "light",
+) -> go.Figure:
+    """Draw a logit attribution, or the contrast with a foil, from the bias down to the sum.
+
+    `title` labels the sum. `rows` are the source pieces with a row each, rising; default are those of `ledger_rows`, in
+    sentence order. On the left of each is its alpha_ij as a bar, which shows attention without effect. Without
+    attention, one row is the whole sentence. For marks and clicks, `layout.meta` has the row of each piece, None where
+    it shares one (`entries`), and the mark's colour (`mark`).
+    """
+    return filled(ledger_template(trace, theme), ledger_values(trace, account, title, rows=rows, theme=theme))
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """The source's rows of a logit attribution."""
+
+    names: list[str]
+    values: list[float]
+    alpha: list[float]
+    """Attention of each row; empty without attention."""
+    entries: list[int | None] | None
+    """Row of each source piece, None where it shares one; None without attention."""
+
+
+def _sources(trace: Trace | Seq2SeqTrace, account: LogitAttribution, rows: Sequence[int] | None) -> _Sources:
+    """Return the rows of the source: one for each listed piece and one for the rest; without attention one row."""
+    if not trace.attends:
+        return _Sources([gettext("c, the sentence")], [float(account.source.sum())], [], None)
+    order = np.array(ledger_rows([account]) if rows is None else rows)
+    others = np.setdiff1d(np.arange(len(account.source)), order)
+    weights = trace.alignment[account.step]
+    names = [piece_name(trace.source_pieces[j]) for j in order]
+    values, alpha = account.source[order].tolist(), [float(weight) for weight in weights[order]]
+    if others.size:
+        names.append(gettext("{n} more", n=others.size))
+        alpha.append(float(weights[others].sum()))
+        values.append(float(account.source[others].sum()))
+    places = [3 + int(np.searchsorted(order, j)) if j in order else None for j in range(len(account.source))]
+    return _Sources(names, values, alpha, places)
+
+
+def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
+    """Return the bars of attention beside the source's rows, and their axis."""
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "name": "alpha",
+        "xaxis": "x2",
+        "y": Slot("weight_rows"),
+        "x": Slot("weights"),
+        "marker": {"color": ink.bar},
+        "customdata": Slot("weight_hover"),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    return [bars], {"xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]}}
+
+
+def _alt(trace: Trace | Seq2SeqTrace, account: LogitAttribution, title: str) -> str:
+    told = {"title": shorten(title, 60), "step": account.step + 1, "logit": account.logit}
+    if not trace.attends:
+        return gettext("{title}: what each ingredient of step {step} added to the sum of {logit:.2f}.", **told)
+    largest = int(np.abs(account.source).argmax())
+    piece = shorten(piece_name(trace.source_pieces[largest]))
+    return gettext(
+        "{title}: what each ingredient of step {step} added to the sum of {logit:.2f}. The largest entry of a source "
+        "piece, {entry:+.2f}, is that of {piece}, whose weight is {weight:.2f}.",
+        entry=account.source[largest],
+        piece=piece,
+        weight=trace.alignment[account.step][largest],
+        **told,
+    )

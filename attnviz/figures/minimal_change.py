@@ -1,0 +1,137 @@
+"""Minimal change of every step: how much weight must move until another piece is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.minimal_change import MinimalChange
+from attnviz.figures.bar_numbers import number_values, numbers
+from attnviz.figures.build import APART, base_axis, base_layout, build, rectangle
+from attnviz.figures.labels import literal
+from attnviz.figures.source_rows import TOP, label_size, row_height
+from attnviz.figures.template import fill
+from attnviz.languages import gettext
+from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal
+
+_LABEL, _OTHER = 12, 10
+
+Spelling = Callable[[int], str]
+
+
+def firmness_figure(
+    trace: Trace, found: MinimalChange, spelling: Spelling, *, step: int | None = None, theme: ThemeName = "light"
+) -> go.Figure:
+    """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
+
+    A step without a found change has a pale bar across and ∞. `step` (0-based) is framed. The bars' `customdata` begins
+    with the 0-based step; `layout.meta` has `alt`, `narrowest`, `frame`, and the row of each step as `heatmap` has it
+    (`steps`, `rows`). `spelling` returns the piece of an id.
+    """
+    ink, count = palette(theme), len(found.distances)
+    endless = np.isinf(found.distances)
+    ends = np.where(endless, 2.0, found.distances)
+    texts = [_told(trace, found, i, spelling) for i in range(count)]
+    names = [literal(shorten(piece_name(piece), _LABEL)) for piece in trace.target_pieces]
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "name": "firmness",
+        "x": ends,
+        "y": list(range(count)),
+        "marker": {
+            "color": [ink.quiet if forever else ink.bar for forever in endless],
+            "opacity": [PALE if forever else 1.0 for forever in endless],
+        },
+        "customdata": [[i, name] for i, name in enumerate(names)],
+        "hovertemplate": "%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>",
+    }
+    written = fill(numbers(label_size(count) - 1, ink), number_values(ends, texts))
+    layout = base_layout(ink) | {
+        "height": TOP + row_height(count) * count + 8,
+        "margin": {"l": 96, "r": 96, "t": TOP, "b": 8},
+        "bargap": 0.42,
+        "hovermode": "y",
+        "meta": {
+            "alt": _alt(trace, found),
+            "narrowest": 320,
+            "frame": ROW_FRAME,
+            "steps": list(range(count)),
+            "rows": list(range(count)),
+        },
+        "xaxis": base_axis(ink)
+        | {
+            "side": "top",
+            "range": [0, 2],
+            "tickvals": [0, 0.5, 1, 1.5, 2],
+            "zerolinecolor": ink.quiet,
+            "title": {
+                "text": gettext("weight to move, |α′ − α|"),
+                "font": {"size": 12, "color": ink.quiet},
+                "standoff": 2,
+            },
+        },
+        "yaxis": base_axis(ink)
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": names,
+            "showgrid": False,
+            "zeroline": False,
+            "tickfont": {"size": label_size(count), "color": ink.decoder},
+        },
+    }
+    if step is not None:
+        layout["shapes"] = [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
+    return build([bars, written], layout)
+
+
+def firmness_table(trace: Trace, found: MinimalChange, spelling: Spelling) -> pd.DataFrame:
+    """Return the numbers of the figure, a row for each step (counted from 1); inf where no change was found."""
+    frame = {
+        gettext("target piece"): list(trace.target_pieces),
+        gettext("likeliest piece"): [spelling(int(piece)) for piece in found.first_ids],
+        "|α′ − α|": found.distances,
+        gettext("then"): [
+            "" if np.isinf(distance) else spelling(int(piece))
+            for piece, distance in zip(found.second_ids, found.distances, strict=True)
+        ],
+    }
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.distances) + 1, name=gettext("step")))
+
+
+def _told(trace: Trace, found: MinimalChange, step: int, spelling: Spelling) -> str:
+    """Return the label at the end of a bar: the distance, and the pieces before (if not the written one) and after."""
+    if np.isinf(found.distances[step]):
+        return " ∞ "
+    first, second = (
+        literal(shorten(piece_name(spelling(int(ids[step]))), _OTHER)) for ids in (found.first_ids, found.second_ids)
+    )
+    before = "" if found.first_ids[step] == trace.target_ids[step] else f"{first} "
+    return f" {decimal(float(found.distances[step]))} {before}→ {second} "
+
+
+def _alt(trace: Trace, found: MinimalChange) -> str:
+    endless, least = int(np.isinf(found.distances).sum()), int(found.distances.argmin())
+    told = gettext(
+        "How much weight must move at each of {count} steps for another piece to be written.",
+        count=len(found.distances),
+    )
+    if endless:
+        told += " " + gettext("At {count} of them no change was found that does it.", count=endless)
+    if endless < len(found.distances):
+        told += " " + gettext(
+            "Least firm is step {step}, {name}: {distance}.",
+            step=least + 1,
+            name=shorten(piece_name(trace.target_pieces[least]), 30),
+            distance=decimal(float(found.distances[least])),
+        )
+    return told

@@ -1,0 +1,310 @@
+"""Perturbation tests of a step: the weights of each as small bars, and their effect on the output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.perturbation_tests import PerturbationTests
+from attnviz.analysis.step_evaluation import Trial
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.labels import literal
+from attnviz.languages import gettext
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.perturbation_tests import outcome, trial_names
+
+_ROW, _TOP, _BOTTOM = 58, 10, 66
+"""Pixels of a test, above the first and below the last."""
+_GROUND, _MIDDLE = 0.45, 0.3
+"""Positions of the weights' base line and of the bar of change, from the middle of the row down."""
+_VISIBLE = 0.03
+"""Weight from which the step's own is marked in the other rows."""
+_BAR = 0.5
+"""Height of a weight of 1 as a share of a row; the rest is for the name."""
+_LOOKS, _CHANGES = (0.0, 0.5), (0.58, 1.0)
+"""Shares of the width."""
+_LABEL, _PITCH, _LIKELIEST = 10, 13, 5
+"""Characters of a piece's label, pixels between labels, and number of likeliest pieces in a hover text."""
+WIDTH, _LEFT, _RIGHT = 720, 34, 12
+"""Pixels of the figure beside its text on a wide page, and of the margins."""
+
+Spelling = Callable[[int], str]
+
+
+def trials_figure(
+    trace: Trace,
+    tried: PerturbationTests,
+    spelling: Spelling,
+    best: Trial | None = None,
+    *,
+    theme: ThemeName = "light",
+    width: int = WIDTH,
+) -> go.Figure:
+    """Draw the perturbation tests of a step, a row each: their weights over the source pieces, and the change of p(w).
+
+    Weights are in [0, 1], with a dash at the step's own. The change is the total variation from the step's p(w), in [0,
+    1], with the piece that would be written. Of the permutations, the median one is drawn, and the change of each as a
+    point. `best` adds a row for the attention that makes the piece likeliest. `spelling` returns the piece of an id. As
+    many source pieces are labelled as fit a figure of `width` pixels. `layout.meta` has `alt`, `narrowest` and the
+    names of the rows (`perturbation_tests`).
+    """
+    ink, shown = palette(theme), _shown(tried, best)
+    names = trial_names(len(tried.permuted))
+    traces = [*_looks(trace, tried, shown, ink), _changes(shown, spelling, ink), *_points(tried, shown, ink)]
+    layout = _layout(trace, shown, width, ink) | {
+        "annotations": _names(tried, shown, names, spelling, ink),
+        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "trials": list(shown)},
+    }
+    return build(traces, layout)
+
+
+def trials_table(tried: PerturbationTests, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
+    """Return the perturbation tests of a step, a row each, and each permutation by its number.
+
+    Columns: divergence of the weights, change of the output, p(y_i), and the piece that would be written.
+    """
+    names = trial_names(len(tried.permuted))
+    rows = [(names[name], trial) for name, trial in _shown(tried, best).items() if name != "permuted"]
+    rows += [(gettext("permutation {number}", number=k), trial) for k, trial in enumerate(tried.permuted, 1)]
+    perturbation_tests = [trial for _, trial in rows]
+    frame = {
+        gettext("trial"): [name for name, _ in rows],
+        gettext("divergence of weights, bits"): [trial.divergence for trial in perturbation_tests],
+        gettext("total variation"): [trial.total_variation for trial in perturbation_tests],
+        gettext("probability of the word"): [trial.likelihood for trial in perturbation_tests],
+        gettext("writes"): [spelling(trial.piece_id) for trial in perturbation_tests],
+    }
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
+
+
+def trials_likeliest_table(tried: PerturbationTests, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
+    """Return p(w) of the likeliest pieces of each test, a row for each piece with its rank.
+
+    Of the permutations, it is the median one.
+    """
+    names = trial_names(len(tried.permuted))
+    rows = [
+        (names[name], rank, spelling(piece), p)
+        for name, trial in _shown(tried, best).items()
+        for rank, (piece, p) in enumerate(trial.top(_LIKELIEST), 1)
+    ]
+    columns = [gettext("trial"), gettext("rank"), gettext("piece"), gettext("probability")]
+    return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
+
+
+def _shown(tried: PerturbationTests, best: Trial | None) -> dict[str, Trial]:
+    """Return the test that is drawn in each row, from the top."""
+    order = np.argsort([trial.total_variation for trial in tried.permuted], kind="stable")
+    middle = tried.permuted[int(order[(len(order) - 1) // 2])]
+    shown = {
+        "real": tried.real,
+        "uniform": tried.uniform,
+        "permuted": middle,
+        "without_strongest": tried.without_strongest,
+        "adversary": tried.adversary,
+    }
+    return shown if best is None else shown | {"best": best}
+
+
+def _looks(trace: Trace, tried: PerturbationTests, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
+    """Return the weights of each row as bars on its base line, and the step's own as dashes."""
+    count = len(trace.source_pieces)
+    places, names = np.arange(count), [literal(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
+    bars = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": places,
+            "y": -_BAR * trial.weights,
+            "base": row + _GROUND,
+            "customdata": [[piece, weight] for piece, weight in zip(names, trial.weights.tolist(), strict=True)],
+            "marker": {"color": ink.bar},
+            "hovertemplate": "%{customdata[0]}<br>α = %{customdata[1]:.3f}<extra></extra>",
+        }
+        for row, (name, trial) in enumerate(shown.items())
+    ]
+    rows = range(1, len(shown))
+    seen = np.flatnonzero(tried.real.weights >= _VISIBLE)
+    dashes = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "as it looked",
+        "hoverinfo": "skip",
+        "x": np.tile(seen, len(rows)),
+        "y": np.concatenate([row + _GROUND - _BAR * tried.real.weights[seen] for row in rows]),
+        "marker": {
+            "symbol": "line-ew-open",
+            "size": max(5, min(12, 180 // count)),
+            "color": ink.encoder,
+            "line": {"width": 2, "color": ink.encoder},
+        },
+    }
+    return [*bars, dashes]
+
+
+def _changes(shown: dict[str, Trial], spelling: Spelling, ink: Palette) -> Spec:
+    """Return the change of each row as a bar with its likeliest pieces as hover text; permutations are points."""
+    rows = [(row, trial) for row, (name, trial) in enumerate(shown.items()) if name not in ("real", "permuted")]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": "change",
+        "x": [trial.total_variation for _, trial in rows],
+        "y": [row + _MIDDLE for row, _ in rows],
+        "width": 0.16,
+        "xaxis": "x2",
+        "marker": {"color": ink.bar},
+        "customdata": [[_likeliest(trial, spelling)] for _, trial in rows],
+        "hovertemplate": "%{customdata[0]}<extra></extra>",
+    }
+
+
+def _likeliest(trial: Trial, spelling: Spelling) -> str:
+    return "<br>".join(
+        f"{literal(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in trial.top(_LIKELIEST)
+    )
+
+
+def _points(tried: PerturbationTests, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
+    """Return the change of every permutation as a point, and a mark at the median."""
+    row, count = list(shown).index("permuted") + _MIDDLE, len(tried.permuted)
+    # Jitter by a fixed pattern that separates neighbours, so that the figure is reproducible.
+    spread = (np.arange(count) * 0.618) % 1 - 0.5
+    point = {"type": "scatter", "mode": "markers", "xaxis": "x2", "hoverinfo": "skip"}
+    return [
+        point
+        | {
+            "name": "permutations",
+            "x": [trial.total_variation for trial in tried.permuted],
+            "y": row + 0.26 * spread,
+            "marker": {"size": 4, "color": ink.quiet},
+        },
+        point
+        | {
+            "name": "median",
+            "x": [tried.change_when_permuted],
+            "y": [row],
+            "marker": {"symbol": "line-ns-open", "size": 20, "color": ink.ink, "line": {"width": 3, "color": ink.ink}},
+        },
+    ]
+
+
+def _names(
+    tried: PerturbationTests, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling, ink: Palette
+) -> list[Spec]:
+    """Return the name of each row above its weights, and the outcome above its change."""
+    note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
+    notes: list[Spec] = []
+    for row, (name, trial) in enumerate(shown.items()):
+        if name == "permuted":
+            told = gettext(
+                "{change}; {share} write the same",
+                change=decimal(tried.change_when_permuted),
+                share=percent(tried.kept_when_permuted),
+            )
+        elif name == "real":
+            told = gettext(
+                "writes “{name}” with p = {p}",
+                name=shorten(piece_name(spelling(trial.piece_id)), 12),
+                p=decimal(float(trial.probabilities[trial.piece_id])),
+            )
+        else:
+            places = 3 if trial.total_variation < 0.095 else 2
+            told = f"{decimal(trial.total_variation, places)}, {outcome(tried.real, trial, spelling)}"
+        title = f"<b>{literal(names[name])}</b>"
+        if name == "real":
+            dash = f'<span style="color:{ink.encoder}">━</span>'
+            title += ", " + gettext("below as {dash}", dash=dash)
+        notes.append(note | {"text": title, "x": _LOOKS[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}})
+        notes.append(
+            note | {"text": literal(told), "x": _CHANGES[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
+        )
+    return notes
+
+
+def _layout(trace: Trace, shown: dict[str, Trial], width: int, ink: Palette) -> Spec:
+    rows, count = len(shown), len(trace.source_pieces)
+    room = _LOOKS[1] * (width - _LEFT - _RIGHT)
+    labelled = _labelled(np.max([trial.weights for trial in shown.values()], axis=0), room)
+    axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
+    title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
+    return base_layout(ink) | {
+        "height": _TOP + _ROW * rows + _BOTTOM,
+        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM},
+        "bargap": 0.25,
+        "barmode": "overlay",
+        "hovermode": "closest",
+        "xaxis": axis
+        | {
+            "domain": list(_LOOKS),
+            "range": [-0.6, count - 0.4],
+            "side": "bottom",
+            "tickangle": -90,
+            "tickvals": labelled,
+            "ticktext": [literal(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled],
+            "tickfont": {"size": 11, "color": ink.encoder},
+        },
+        "xaxis2": axis
+        | {
+            "domain": list(_CHANGES),
+            "range": [0, 1],
+            "side": "bottom",
+            "tickvals": [0, 0.5, 1],
+            "title": title | {"text": gettext("total variation of p")},
+            "anchor": "y",
+        },
+        "yaxis": axis | {"range": [rows - 0.5, -0.6], "showticklabels": False},
+        "shapes": [
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": ends[0],
+                "x1": ends[1],
+                "y0": row + height,
+                "y1": row + height,
+                "line": {"color": ink.line, "width": 1},
+                "layer": "below",
+            }
+            for row in range(rows)
+            for ends, height in ((_LOOKS, _GROUND), (_CHANGES, _MIDDLE))
+            if row or ends is _LOOKS
+        ],
+    }
+
+
+def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], room: float) -> list[int]:
+    """Return the source pieces that are labelled in `room` pixels.
+
+    All where they fit; otherwise those with the largest weights in any row, at a minimal distance.
+    """
+    apart = _PITCH * len(weights) / room
+    kept: list[int] = []
+    for j in np.argsort(-weights, kind="stable").tolist():
+        if all(abs(j - other) >= apart for other in kept):
+            kept.append(j)
+    return sorted(kept)
+
+
+def _alt(tried: PerturbationTests, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling) -> str:
+    told = "; ".join(
+        gettext(
+            "{trial}: {change:.2f}, {outcome}",
+            trial=names[name],
+            outcome=outcome(tried.real, trial, spelling),
+            change=tried.change_when_permuted if name == "permuted" else trial.total_variation,
+        )
+        for name, trial in shown.items()
+        if name != "real"
+    )
+    return gettext(
+        "Step {step} with other weights, and how much that changes its probabilities (total variation): {told}.",
+        step=tried.step + 1,
+        told=told,
+    )

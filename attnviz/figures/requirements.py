@@ -1,0 +1,171 @@
+"""Requirements of figures beyond the trace itself, and messages for missing ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from attnviz.analysis.energy_decomposition import score_vector
+from attnviz.analysis.scorers import scorer_of
+from attnviz.figures.figure_input import Subject
+from attnviz.languages import gettext
+from attnviz.trace import Record
+from attnviz.wording.imported_attention import energies_are_missing, inside_is_missing
+from attnviz.wording.seq2seq_stages import no_ledger
+
+
+@dataclass(frozen=True)
+class Need:
+    """A requirement of a figure."""
+
+    met: Callable[[Subject], bool]
+    sentence: Callable[[Subject], str]
+    """Returns what is missing and, if possible, what the user can do."""
+
+
+def _has_score_vector(subject: Subject) -> bool:
+    try:
+        score_vector(subject.trace, subject.weights)
+    except ValueError:
+        return False
+    return True
+
+
+def _told_of(
+    transformer: Callable[[], str], imported: Callable[[], str] = lambda: _not_of_imports()
+) -> Callable[[Subject], str]:
+    """Return a function that explains why a figure is missing, by kind of trace.
+
+    `transformer` is the sentence for transformers, `imported` for imported translators.
+    """
+
+    def told(subject: Subject) -> str:
+        if not subject.trace.translated:
+            return inside_is_missing()
+        return imported() if subject.trace.imported else transformer()
+
+    return told
+
+
+def _not_of_imports() -> str:
+    return gettext(
+        "This model was imported from another program: this picture is one of the translators that are trained here."
+    )
+
+
+RECURRENT = Need(
+    lambda subject: subject.trace.recurrent,
+    _told_of(
+        lambda: gettext(
+            "This model is a transformer, which has no recurrent state, and many looks at each step instead of "
+            "one: this picture is one of recurrent translators."
+        )
+    ),
+)
+RNNSEARCH = Need(lambda subject: subject.trace.recurrent and not subject.trace.imported, RECURRENT.sentence)
+UNITS = Need(
+    RECURRENT.met,
+    _told_of(
+        lambda: gettext(
+            "This model is a transformer: its score is the product of query and key, shown above, and no layer "
+            "of units lies inside it to be taken apart."
+        )
+    ),
+)
+LINEAR = Need(
+    lambda subject: subject.trace.recurrent and subject.trace.linear,
+    _told_of(
+        lambda: gettext(
+            "This model is a transformer, and has no logit ledger: between what its heads find and the logit "
+            "stand feed-forward networks and normalisations, so that the logit does not split into parts."
+        ),
+        no_ledger,
+    ),
+)
+ONE_LOOK = Need(
+    RNNSEARCH.met,
+    _told_of(
+        lambda: gettext(
+            "This model is a transformer: a step has many looks, and there is no one context, of which Bayes "
+            "could tell what a look was about once its word is known."
+        ),
+        lambda: gettext(
+            "This model was imported from another program: what a look was about once its word is known is told here "
+            "of translators that are trained here."
+        ),
+    ),
+)
+
+
+def _no_heads() -> str:
+    return gettext("This model is a recurrent translator: it has no heads, of which this picture is.")
+
+
+HEADS = Need(
+    lambda subject: subject.trace.has_heads,
+    _told_of(_no_heads, _no_heads),
+)
+TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: inside_is_missing())
+GIVEN = Need(
+    lambda subject: not subject.trace.translated,
+    lambda _: gettext("This picture is one of attention that another program computed."),
+)
+ENERGIES = Need(
+    lambda subject: subject.trace.recurrent or (not subject.trace.translated and subject.trace.energies.size > 0),
+    lambda subject: RECURRENT.sentence(subject) if subject.trace.translated else energies_are_missing(),
+)
+ATTENTION = Need(
+    lambda subject: subject.trace.attends,
+    lambda _: gettext("This model has no attention: no energy is computed, so there is none to take apart."),
+)
+KNOWN_UNITS = Need(
+    lambda subject: not scorer_of(subject.trace.config).missing,
+    lambda subject: scorer_of(subject.trace.config).missing,
+)
+SCORE_VECTOR = Need(
+    _has_score_vector,
+    lambda subject: gettext(
+        "This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy cannot be "
+        "taken apart. Put the model in the folder of models.",
+        model=subject.trace.model,
+    ),
+)
+WEIGHTS = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: gettext(
+        "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is "
+        "not here. Put it in the folder of models and open the translation again.",
+        model=subject.trace.model,
+    ),
+)
+LOOKS = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: gettext(
+        "What a step makes of other weights is computed from the model that made this translation, “{model}”, which is "
+        "not here. Put it in the folder of models and open the translation again.",
+        model=subject.trace.model,
+    ),
+)
+CHOICE = Need(
+    lambda subject: subject.trace.attends,
+    lambda _: gettext(
+        "A model without attention has no weights to try and no posterior: there is nothing to choose from, "
+        "for all its words are written from one context."
+    ),
+)
+POSTERIOR = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: gettext(
+        "What a look was about once its word was known is computed from the weights of the model that made this "
+        "translation, “{model}”, which is not here. Put it in the folder of models and open the translation again.",
+        model=subject.trace.model,
+    ),
+)
+CHANGED = Need(
+    lambda subject: subject.parent is not None,
+    lambda _: gettext("Nothing was changed by hand in this translation: there is nothing to compare it with."),
+)
+RIVAL = Need(
+    lambda subject: subject.against is not None,
+    lambda _: gettext("There is no other piece to hold this one against."),
+)

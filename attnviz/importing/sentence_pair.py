@@ -1,0 +1,290 @@
+"""Represent one sentence pair as a file gives it: tokens may be missing, and links are not yet a matrix."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.importing.heads import MEAN, HeadChoice, choose_heads
+from attnviz.importing.index_base import Counted, Counting, Ends
+from attnviz.importing.link_text import Links
+from attnviz.importing.unescaping import unescaped
+from attnviz.languages import gettext
+from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace.given import Tokens, size_of_matrix, split_tokens
+from attnviz.trace.open_format import from_fields
+from attnviz.trace.tokens import ENDS, to_pieces
+
+Orientation = Literal["target", "source", "either"]
+"""Side that a matrix row stands for; "either" where the file does not say and sizes or sums decide."""
+_NEAR_ONE = 0.02
+"""Tolerance on the sum of rows or columns when the orientation of a matrix is inferred."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of reading a file, as `read_attention` takes them."""
+
+    heads: HeadChoice = MEAN
+    normalise: bool = False
+    transpose: bool = False
+    unescape: bool = False
+
+
+AS_IT_IS = Options()
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """One sentence pair of a file."""
+
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Known fields in the open format (`attnviz.trace.open_format`).
+
+    The matrix may have dimensions of layer and head before its last two.
+    """
+    links: Links | None = None
+    """Links between tokens, indexed as in the file, where it has links instead of a matrix."""
+    remarks: tuple[str, ...] = ()
+    line: int | None = None
+    """Line of the pair in source and target files, from 0; None where it is the pair's position in this file."""
+    rows: Orientation = "target"
+    padded: bool = False
+    """Whether the matrix comes from a padded batch, and may be larger than its sentences."""
+
+    def tokens(self, side: str) -> str | None:
+        """Return the tokens of `side`, "source" or "target", separated by blanks; None where the file has none."""
+        given = self.fields.get(side)
+        if isinstance(given, str):
+            return given
+        return " ".join(map(str, given)) if isinstance(given, Sequence) else None
+
+    def counted(self, number: int, source: Tokens | None = None, target: Tokens | None = None) -> Counted | None:
+        """Return the links with the known numbers of tokens; None for a matrix."""
+        if self.links is None:
+            return None
+        sizes = []
+        for side, given in (("source", source), ("target", target)):
+            tokens = given or self.fields.get(side)
+            sizes.append(len(split_tokens(tokens)) if isinstance(tokens, (str, list, tuple)) else None)
+        return Counted(self.links, sizes[0], sizes[1], number)
+
+    def attention(
+        self, source: Tokens | None, target: Tokens | None, counting: Counting, options: Options
+    ) -> Attention:
+        """Return the pair as an `Attention`; `source` and `target` replace the file's tokens where given.
+
+        Raise AttnvizError where tokens are missing, and as `attnviz.attention` does.
+        """
+        given = {
+            side: tokens
+            for side, tokens in (("source", source), ("target", target))
+            if tokens and tokens != self.tokens(side)
+        }
+        fields = {**self.fields, **given}
+        if missing := [side for side in ("source", "target") if side not in fields]:
+            raise AttnvizError(self._missing(missing))
+        for side in ("source", "target"):
+            _check_tokens(fields[side])
+        if given:
+            fields.pop("words", None)  # they index the replaced tokens
+        remarks = list(self.remarks)
+        if options.unescape:
+            fields |= {side: unescaped(split_tokens(fields[side])) for side in ("source", "target")}
+            remarks.append("unescaped")
+        if self.links is not None:
+            fields |= _linked(self.links, fields, counting, remarks)
+        else:
+            fields |= self._matrix(fields, options, remarks)
+        found = from_fields(fields, normalise=options.normalise)
+        if self.links is not None:
+            found = _with_links(found, self.links.moved(-counting.base, -counting.base))
+        return dataclasses.replace(found, remarks=tuple(dict.fromkeys((*found.remarks, *remarks))))
+
+    def _matrix(self, fields: Mapping[str, Any], options: Options, remarks: list[str]) -> dict[str, Any]:
+        """Return the matrix (Ty, Tx) of the layer and head in `options`, without padding, and its energies.
+
+        Append to `remarks` what was changed. Return no fields for values that are no matrix.
+        """
+        given = fields["matrix"]
+        try:
+            array = np.asarray(given, dtype=np.float64)
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            return {}  # `from_fields` raises the error
+        if array.ndim > 2:
+            array, remark = choose_heads(array, options.heads)
+            remarks += [remark] if remark else []
+        elif options.heads != MEAN:
+            raise AttnvizError(gettext("The file has one matrix a sentence pair: leave out layer and head."))
+        if array.ndim != 2 or not array.size:
+            return {}
+        turned: dict[str, Any] = {}
+        if options.transpose or self._is_of_source_rows(array, fields):
+            array = array.T
+            remarks.append("transposed")
+            if fields.get("energies") is not None:
+                turned["energies"] = np.asarray(fields["energies"], dtype=np.float64).T
+        cut = _without_padding(array, fields, padded=self.padded)
+        if cut.shape != array.shape:
+            remarks.append("padding")
+        return turned | {"matrix": cut}
+
+    def _is_of_source_rows(self, array: NDArray[np.float64], fields: Mapping[str, Any]) -> bool:
+        """Return whether the rows of a matrix are source tokens.
+
+        Where the file does not say, the sizes decide. Where both orientations fit, rows are source tokens if columns
+        sum to 1 and rows do not.
+        """
+        if self.rows != "either":
+            return self.rows == "source"
+        rows, columns = (len(split_tokens(fields[side])) for side in ("target", "source"))
+        straight, turned = self._holds(array, rows, columns), self._holds(array.T, rows, columns)
+        if straight != turned:
+            return turned
+        return _add_up_to_one(array.T[:rows].sum(axis=1)) and not _add_up_to_one(array[:rows].sum(axis=1))
+
+    def _holds(self, array: NDArray[np.float64], rows: int, columns: int) -> bool:
+        """Return whether a matrix fits these numbers of tokens, plus one for `</s>` or any padding."""
+        return all(
+            count <= size and (self.padded or size <= count + 1)
+            for size, count in zip(array.shape, (rows, columns), strict=True)
+        )
+
+    def _missing(self, sides: Sequence[str]) -> str:
+        """Return the message that says which tokens must be given besides the file."""
+        matrix = self.fields.get("matrix") if self.links is None else None
+        shape = matrix.shape if isinstance(matrix, np.ndarray) else _shape_of(matrix)
+        if len(sides) == 2:
+            told = gettext("The file has no tokens: give those of both sides, with blanks between them.")
+        elif sides[0] == "source":
+            told = gettext("The file has no source tokens: give them, with blanks between them.")
+        else:
+            told = gettext("The file has no target tokens: give them, with blanks between them.")
+        if len(shape) != 2:
+            return told
+        size = gettext(
+            "The matrix has {rows}, of target tokens, and {columns}, of source tokens.",
+            **size_of_matrix(shape[0], shape[1]),
+        )
+        return f"{told} {size}"
+
+
+def _check_tokens(tokens: object) -> None:
+    """Raise AttnvizError unless `tokens` is a string or a sequence of strings."""
+    fine = isinstance(tokens, str) or (isinstance(tokens, Sequence) and all(isinstance(one, str) for one in tokens))
+    if not fine:
+        raise AttnvizError(gettext("Tokens must be a list of texts, or one text with blanks between them."))
+
+
+def _shape_of(matrix: object) -> tuple[int, ...]:
+    """Return the numbers of rows and columns of a list of lists; () for anything else."""
+    if isinstance(matrix, list) and matrix and all(isinstance(row, list) for row in matrix):
+        return (len(matrix), len(matrix[0]))
+    return ()
+
+
+def _add_up_to_one(sums: NDArray[np.float64]) -> bool:
+    """Return whether every sum is 1 or 0, and at least one is 1."""
+    near = np.abs(sums - 1) <= _NEAR_ONE
+    return bool(near.any() and (near | (sums == 0)).all())
+
+
+def _linked(links: Links, fields: Mapping[str, Any], counting: Counting, remarks: list[str]) -> dict[str, Any]:
+    """Return the tokens and the matrix that `links` make, (Ty, Tx).
+
+    The links of a row share its weight equally, or in proportion to their probabilities. An index past the last token
+    adds `</s>` where `counting.ends` is set.
+    """
+    sides = [split_tokens(fields[side]) for side in ("source", "target")]
+    if max(map(len, sides)) > MOST_TOKENS or not min(map(len, sides)):
+        return {"source": sides[0], "target": sides[1], "matrix": [[0.0]]}  # `from_fields` raises the error
+    here = links.moved(-counting.base, -counting.base)
+    for place, (tokens, remark) in enumerate(zip(sides, ("source-end", "target-end"), strict=True)):
+        last = max((link[place] for link in here.all), default=-1)
+        if counting.ends and last == len(tokens) and tokens[-1:] != ["</s>"]:
+            tokens.append("</s>")
+            remarks.append(f"linked-{remark}")
+    matrix = np.zeros((len(sides[1]), len(sides[0])))
+    for j, i in here.all:
+        matrix[i, j] = here.shares.get((j, i), 1)
+    sums = matrix.sum(axis=1, keepdims=True)
+    remarks += ["probabilities"] if links.shares else ["links"]
+    remarks += [counting.remark] if counting.remark else []
+    return {"source": sides[0], "target": sides[1], "matrix": matrix / np.where(sums == 0, 1, sums)}
+
+
+def _with_links(found: Attention, links: Links) -> Attention:
+    """Return `found` with the links of its tokens; links annotated by people also become gold links between words."""
+    found = dataclasses.replace(found, links=tuple(sorted(links.all)))
+    if not links.marked:
+        return found
+    by_words = [
+        {(int(found.source_word_of[j]), int(found.target_word_of[i])) for j, i in some}
+        for some in (links.all - links.possible, links.possible)
+    ]
+    return dataclasses.replace(
+        found, sure=tuple(sorted(by_words[0])), possible=tuple(sorted(by_words[1] - by_words[0]))
+    )
+
+
+def _without_padding(matrix: NDArray[np.float64], fields: Mapping[str, Any], *, padded: bool) -> NDArray[np.float64]:
+    """Return the matrix of a padded batch cut to its sentence.
+
+    Columns past the source are removed where they have no weight, and rows past the end of the target.
+    """
+    columns, target = len(split_tokens(fields["source"])) + 1, split_tokens(fields["target"])
+    cut = matrix
+    if target and target[-1] in ENDS and len(cut) > len(target):
+        cut = cut[: len(target)]
+    elif padded and target and len(cut) > len(target):
+        cut = cut[: len(target) + 1]
+        cut = cut if cut[-1].any() else cut[:-1]
+    if cut.shape[1] > columns and not cut[:, columns:].any():
+        cut = cut[:, :columns]
+    if padded and cut.shape[1] == columns and not cut[:, -1].any():
+        cut = cut[:, :-1]
+    return cut
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences(Sequence[Found]):
+    """Sentence pairs of a file, each parsed on access."""
+
+    items: Sequence[Any] = field(repr=False)
+    """Unparsed data of each pair."""
+    read: Callable[[Any], Found] = field(repr=False)
+    """Parse one item; raise AttnvizError where it is damaged."""
+    title: str = ""
+    """Program or format, for display; empty: the title of the format."""
+    ends: Ends = "consistent"
+    """Whether links past the last token may mean `</s>`."""
+    base: int | None = None
+    """Index of the first token by the format; None where it is inferred from all links."""
+    remarks: tuple[str, ...] = ()
+    """Keys of remarks that hold for every pair."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.items)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the pair at 0-based `index`, or a list of pairs for a slice."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        found = self.read(self.items[index])
+        return dataclasses.replace(found, remarks=(*self.remarks, *found.remarks)) if self.remarks else found
+
+    def __iter__(self) -> Iterator[Found]:
+        """Yield each pair."""
+        return (self[index] for index in range(len(self)))
+
+
+def words_of(tokens: Sequence[str]) -> tuple[int, ...]:
+    """Return the 0-based word of each token, by the tokens' word-boundary markers."""
+    return to_pieces(tokens).words

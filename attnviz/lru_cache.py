@@ -1,0 +1,127 @@
+"""Thread-safe LRU cache, bounded in bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import inspect
+import sys
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+Value = TypeVar("Value")
+
+
+class _Entry(NamedTuple, Generic[Value]):
+    value: Value
+    size: int
+
+
+class LRUCache(Generic[Value]):
+    """LRU cache: values by key, at most a given number of bytes of them.
+
+    Threads that ask for the same key at the same time get the same object: one thread makes it while the others wait.
+    Threads that ask for other keys do not wait. An evicted value that is still referenced elsewhere is found again
+    instead of made anew, if `weakref` supports its type.
+    """
+
+    def __init__(self, most: int, size: Callable[[Value], int]) -> None:
+        """Cache at most `most` bytes, measured by `size`; the most recently used value stays even if it is larger."""
+        self._most, self._size = most, size
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Hashable, _Entry[Value]] = OrderedDict()
+        self._alive: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
+        self._making: dict[Hashable, threading.Event] = {}
+        self._bytes = 0
+
+    @property
+    def bytes(self) -> int:
+        """Size of the cached values, in bytes."""
+        return self._bytes
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the cached value of `key`, or call `make` and cache the result; exceptions are not cached."""
+        while True:
+            with self._lock:
+                if (found := self._found(key)) is not None:
+                    return found.value
+                being_made = self._making.get(key)
+                if being_made is None:
+                    mine = self._making[key] = threading.Event()
+                    break
+            being_made.wait()  # then look again: the other thread may have failed
+        try:
+            value = make()
+            size = self._size(value)
+            with self._lock:
+                self._keep(key, _Entry(value, size))
+                with contextlib.suppress(TypeError):  # `weakref` does not support every type
+                    self._alive[key] = value
+            return value
+        finally:
+            with self._lock:
+                del self._making[key]
+            mine.set()
+
+    def _found(self, key: Hashable) -> _Entry[Value] | None:
+        """Return the value of `key`, cached or still referenced elsewhere, and mark it as most recently used.
+
+        Return None where there is none.
+        """
+        if key in self._entries:
+            self._entries.move_to_end(key)
+            return self._entries[key]
+        value: Value | None = self._alive.get(key)
+        if value is None:
+            return None
+        entry = _Entry(value, self._size(value))
+        self._keep(key, entry)
+        return entry
+
+    def _keep(self, key: Hashable, entry: _Entry[Value]) -> None:
+        """Add an entry as the most recently used, and evict the least recently used ones beyond the limit."""
+        self._entries[key] = entry
+        self._bytes += entry.size
+        while self._bytes > self._most and len(self._entries) > 1:
+            self._bytes -= self._entries.popitem(last=False)[1].size
+
+
+def kept_in(store: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Return a decorator that caches a function's results in `store`.
+
+    The key is the arguments whose names do not begin with an underscore; they must be hashable. The decorated function
+    takes positional arguments only.
+    """
+
+    def decorate(function: Callable[..., Value]) -> Callable[..., Value]:
+        names = inspect.signature(function).parameters
+        places = [place for place, name in enumerate(names) if not name.startswith("_")]
+        name = f"{function.__module__}.{function.__qualname__}"
+
+        @functools.wraps(function)
+        def found(*args: Any) -> Value:
+            value: Value = store.get((name, *(args[place] for place in places)), lambda: function(*args))
+            return value
+
+        return found
+
+    return decorate
+
+
+def size_of(value: object) -> int:
+    """Return the approximate size of a value with everything it contains, in bytes.
+
+    Objects that occur twice count twice.
+    """
+    own = sys.getsizeof(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return own + sum(size_of(getattr(value, field.name)) for field in dataclasses.fields(value))
+    if isinstance(value, Mapping):
+        return own + sum(size_of(key) + size_of(one) for key, one in value.items())
+    if isinstance(value, (tuple, list)):
+        return own + sum(map(size_of, value))
+    return own

@@ -1,0 +1,87 @@
+// Which word a logit is taken apart for, and which it is compared with: one of the likeliest, or any that is typed.
+
+import { fetched, recordOf } from "../payloads.js";
+import { fill, find, findAll, follow, soon, states, write } from "../shared.js";
+import { chooseIn, shown } from "../view.js";
+
+let lists = 0;
+
+/**
+ * Writes what is on show into the boxes.
+ * @param {HTMLElement} root
+ * @param {WordChoiceState} state
+ */
+function draw(root, state) {
+  const record = recordOf(root, state, draw);
+  if (!record || record === state.record) return;
+  state.record = record;
+  find(root, "datalist").replaceChildren(...record.likeliest.map(({ name }) => new Option("", name)));
+  for (const box of findAll(root, "input", HTMLInputElement)) {
+    box.value = box.dataset.what === "word" ? record.word : record.rival;
+  }
+  write(find(root, ".told"), record.told.join("\n"));
+}
+
+/**
+ * Takes the text of a box: a likely piece by its name, or the first piece of whatever is typed; an empty one undoes the
+ * choice.
+ * @param {HTMLElement} root
+ * @param {WordChoiceState} state
+ * @param {HTMLInputElement} box
+ */
+async function take(root, state, box) {
+  const text = box.value.trim(), { step } = shown(root), word = box.dataset.what === "word";
+  /** @type {(piece: number | null, typed: string) => void} */
+  const choose = (piece, typed) =>
+    chooseIn(root, word ? { word: piece, typedWord: typed } : { rival: piece, typedRival: typed });
+  const own = word ? state.words.own : state.words.other;
+  if (!text || text === own) {
+    state.record = undefined; // what was typed and names nothing goes, too
+    choose(null, "");
+    soon(root, state, draw);
+    return;
+  }
+  const likely = state.record?.likeliest.find(({ name }) => name === text);
+  if (likely) {
+    choose(likely.piece, text);
+    return;
+  }
+  const search = new URLSearchParams({ word: "0", typed_word: text });
+  /** @type {NamedPiece | null} */
+  const found = await fetched(fill(state.named, { selection: String(search) }), true, () => root.isConnected);
+  if (!found || shown(root).step !== step) return;
+  if (found.piece === null) write(find(root, ".told"), found.told);
+  else choose(found.piece, text);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {WordChoiceState}
+ */
+function start(root) {
+  const state = /** @type {WordChoiceState} */ (/** @type {Partial<WordChoiceState>} */ ({ light: true }));
+  state.seen = true; // it is small, and asked for at once
+  const list = find(root, "datalist");
+  lists += 1;
+  list.id = `attnviz-likeliest-${lists}`;
+  for (const box of findAll(root, "input", HTMLInputElement)) {
+    box.setAttribute("list", list.id);
+    box.onfocus = () => box.select();
+    box.onchange = () => take(root, state, box);
+  }
+  return follow(root, state, ["step", "words"], () => soon(root, state, draw));
+}
+
+/** @param {Mounted<WordChoiceRecord>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".word-choice");
+  /** @type {WordChoiceState} */
+  const state = states.get(root) ?? start(root);
+  Object.assign(state, { data: { at: data.at }, named: data.named, words: data.words });
+  write(find(root, ".one span"), data.words.why);
+  write(find(root, ".other span"), data.words.not);
+  write(find(root, ".note"), data.words.note);
+  find(root, ".other").hidden = !data.both;
+  soon(root, state, draw);
+  return state.stop;
+}

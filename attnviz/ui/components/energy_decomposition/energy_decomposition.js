@@ -1,0 +1,76 @@
+// The energy of the cell on show, unit by unit. Queries, keys and v_a of the whole sentence are here, so another cell
+// needs no server.
+
+import { OPERANDS_WIDTH } from "../../../figures/constants.js";
+import { recordOf } from "../payloads.js";
+import { chartOf, CONFIG, fill, find, follow, keep, library, soon, speak, states, watch, widthOf } from "../shared.js";
+import { shown } from "../view.js";
+import { operands, redraw, sentence, units } from "./units.js";
+
+/**
+ * @param {HTMLElement} box
+ * @param {MicroscopeState} state
+ */
+async function draw(box, state) {
+  const Plotly = await library();
+  const record = recordOf(box, state, draw);
+  if (!record) return;
+  speak(record.language);
+  if (record !== state.record) Object.assign(state, { record, operands: operands(record), drawn: undefined });
+  const data = state.operands;
+  const { step, source: looked } = shown(box);
+  if (step === null || !states.has(box)) return;
+  if (step >= data.targets.length) return; // of another translation, whose numbers are on their way
+  const source = Math.min(looked ?? data.peaks[step], data.sources.length - 1);
+  const chart = chartOf(box);
+  const width = widthOf(chart, state);
+  const wide = width >= OPERANDS_WIDTH;
+  const drawn = [wide, step, source].join();
+  if (drawn === state.drawn) return;
+  Object.assign(state, { drawn, wide });
+  const cell = units(data, step, source);
+  const figure = JSON.parse(wide ? data.wide : data.narrow);
+  redraw(figure, cell, data);
+  const told = sentence(cell, data, step, source);
+  const named = { i: step + 1, target: data.targets[step], word: data.sources[source] };
+  find(box, "h3").textContent = fill(data.words.heading, named);
+  find(box, "p").textContent = told;
+  chart.setAttribute("role", "img");
+  chart.setAttribute("aria-label", told);
+  chart.style.height = `${figure.layout.height}px`;
+  await keep(state, Plotly.react(chart, figure.data, { ...figure.layout, width }, CONFIG));
+  if (!state.size && states.has(box)) listen(Plotly, box, chart, state);
+}
+
+/**
+ * @param {PlotlyLibrary} Plotly
+ * @param {HTMLElement} box
+ * @param {Chart} chart
+ * @param {MicroscopeState} state
+ */
+function listen(Plotly, box, chart, state) {
+  watch(
+    chart,
+    state,
+    (width) => (width >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width }) : draw(box, state),
+  );
+}
+
+/**
+ * @param {HTMLElement} box
+ * @returns {MicroscopeState}
+ */
+function start(box) {
+  const state = /** @type {MicroscopeState} */ ({});
+  return follow(box, state, ["step", "source"], () => soon(box, state, draw));
+}
+
+/** @param {Mounted<MicroscopeRecord | Place>} mounted */
+export default function ({ data, parentElement }) {
+  const box = find(parentElement, ".microscope-box");
+  /** @type {MicroscopeState} */
+  const state = states.get(box) ?? start(box);
+  state.data = data;
+  soon(box, state, draw);
+  return state.stop;
+}

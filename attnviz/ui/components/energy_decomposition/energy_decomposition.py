@@ -1,0 +1,100 @@
+"""Mount the energy decomposition: the energy of a cell, unit by unit.
+
+The browser gets queries, keys and v_a of the whole sentence once, and moves from cell to cell without the server.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, head_microscope
+from attnviz.analysis.energy_decomposition import energy_decomposition as units_of
+from attnviz.analysis.heads import OpenHead
+from attnviz.figures.energy_decomposition import MARK, UNITS, head_hover, hover_template, microscope_figure
+from attnviz.languages import gettext, language
+from attnviz.palette import ThemeName
+from attnviz.text import piece_name
+from attnviz.trace import FloatArray, Trace
+from attnviz.trace.attention_matrix import Looks
+from attnviz.ui.components.loader import component, packed
+from attnviz.ui.page_state.view import View
+
+
+def energy_decomposition(view: View, at: str, name: str = "microscope") -> None:
+    """Draw the energy of the current cell from the payload at the address `at`; `name` is unique in the view."""
+    component("energy_decomposition", isolate=False)(key=view.key(name), data={"at": at})
+
+
+def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
+    """Return the payload that serves every cell: the three operands, and a figure of one cell to fill.
+
+    It is the same at every step, so it is sent once. `score` is v_a, (n',).
+    """
+    units = units_of(trace, {"decoder.attention.score": score}, 0, 0)
+    return units_record(trace, units, trace.queries, trace.keys, theme)
+
+
+def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
+    """Return the same payload for a transformer's head, whose score is a scaled dot product."""
+    record = units_record(opened, head_microscope(opened, 0, 0), opened.queries, opened.keys, theme)
+    words = {
+        "heading": _asking(opened),
+        "hover": head_hover(opened.queries.shape[1]),
+        "product": gettext(
+            "q · k / √d is {energy}: the sum of {n} products, each divided by the root of their number, {for} for and "
+            "{against} against. The {named} largest, by name below, bring {part}; unit {largest} says most, {c}."
+        ),
+    }
+    return record | {"words": record["words"] | words}
+
+
+def _asking(opened: OpenHead) -> str:
+    """Return the heading, with placeholders for the query's and the key's piece."""
+    if opened.kind == "encoder":
+        return gettext("Score, unit by unit: “{target}” asks “{word}”")
+    return gettext("Score, unit by unit: the step that writes “{target}” asks “{word}”")
+
+
+def units_record(
+    looks: Looks, units: EnergyDecomposition, queries: FloatArray, keys: FloatArray, theme: ThemeName
+) -> dict[str, Any]:
+    """Return the payload of `looks`, from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are those of one cell."""
+    return {
+        "queries": packed(queries),
+        "keys": packed(keys),
+        "score": packed(units.score),
+        "width": len(units.score),
+        "peaks": looks.alignment.argmax(axis=1).tolist(),
+        "sources": [piece_name(piece) for piece in looks.source_pieces],
+        "targets": [piece_name(piece) for piece in looks.target_pieces],
+        "wide": microscope_figure(units, theme=theme).to_json(),
+        "narrow": microscope_figure(units, operands=False, theme=theme).to_json(),
+        "language": language(),
+        "bounded": units.bounded,
+        "saturated": SATURATED,
+        "named": UNITS,
+        "words": _words(units.bounded),
+    }
+
+
+def _words(bounded: bool) -> dict[str, str]:
+    """Return the texts that the browser fills in, with placeholders in braces."""
+    return {
+        "heading": gettext("Energy microscope: step {i} at “{word}”"),
+        "unit": gettext("unit {k}"),
+        "mark": MARK,
+        "more": gettext("{n} more units: {c}"),
+        "hover": hover_template(bounded),
+        "sentence": gettext(
+            "Should “{target}” look at “{word}”? {n} units vote, {for} for and {against} against, and the energy is "
+            "the sum of their votes: {energy}. The {named} strongest, by name below, bring {part}; unit {largest} says "
+            "most, {c}. {flat} are saturated: whatever query and key say beyond that, their vote stays."
+        ),
+        "product": gettext(
+            "Should “{target}” look at “{word}”? The energy is a dot product, {energy}: the sum of {n} products, {for} "
+            "for and {against} against. The {named} largest, by name below, bring {part}; unit {largest} says most, "
+            "{c}."
+        ),
+    }

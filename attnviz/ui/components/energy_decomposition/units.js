@@ -1,0 +1,128 @@
+// The numbers of a cell, unit by unit: its figure is the one that `attnviz.figures.energy_decomposition` drew, filled with them.
+
+import { PALE } from "../../../figures/constants.js";
+import { fill, number, rows } from "../shared.js";
+
+/**
+ * @param {number} value
+ * @param {number} [places]
+ */
+const plain = (value, places = 3) => number(value, places);
+/**
+ * @param {number} value
+ * @param {number} [places]
+ */
+function signed(value, places = 2) {
+  const zero = Number(value.toFixed(places)) === 0;
+  return zero ? number(0, places) : (value < 0 ? "" : "+") + number(value, places);
+}
+
+/**
+ * A record with its numbers unpacked.
+ * @param {MicroscopeRecord} record
+ * @returns {Operands}
+ */
+export function operands(record) {
+  const { queries, keys, score, width } = record;
+  return { ...record, queries: rows(queries, width), keys: rows(keys, width), score: rows(score, width)[0] };
+}
+
+/**
+ * The units of a cell, largest |contribution| first.
+ * @param {Operands} data
+ * @param {number} step
+ * @param {number} source
+ * @returns {Cell}
+ */
+export function units({ queries, keys, score, bounded, named }, step, source) {
+  const query = queries[step], key = keys[source];
+  const all = Array.from(query, (q, k) => {
+    const activation = bounded ? Math.tanh(q + key[k]) : q * key[k];
+    return { k, query: q, key: key[k], together: q + key[k], activation, score: score[k], adds: activation * score[k] };
+  });
+  all.sort((one, other) => Math.abs(other.adds) - Math.abs(one.adds) || one.k - other.k);
+  /** @param {Unit[]} some */
+  const sum = (some) => some.reduce((total, unit) => total + unit.adds, 0);
+  return { all, top: all.slice(0, named), rest: sum(all.slice(named)), energy: sum(all) };
+}
+
+/**
+ * Fills the figure with the numbers of a cell.
+ * @param {Figure} figure
+ * @param {Cell} cell
+ * @param {Operands} data
+ */
+export function redraw(figure, cell, data) {
+  const { all, top, rest, energy } = cell;
+  const { words, saturated, bounded } = data;
+  const amounts = [...top.map((unit) => unit.adds), ...(all.length > top.length ? [rest] : [])];
+  /** @param {Unit} unit */
+  const flat = (unit) => bounded && Math.abs(unit.activation) >= saturated;
+  /** @param {Unit} unit */
+  const name = (unit) => fill(words.unit, { k: unit.k + 1 }) + (flat(unit) ? words.mark : "");
+  const hover = top.map((unit) =>
+    fill(words.hover, {
+      k: unit.k + 1,
+      q: plain(unit.query),
+      u: plain(unit.key),
+      a: plain(unit.activation),
+      v: plain(unit.score),
+      c: signed(unit.adds, 4),
+    })
+  );
+  const more = amounts.length > top.length
+    ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })]
+    : [];
+  const ends = [0];
+  for (const amount of amounts) ends.push(ends[ends.length - 1] + amount);
+  const totals = [...amounts, energy];
+  for (const trace of figure.data) {
+    if (trace.name === "sum") {
+      trace.x = totals;
+      trace.customdata = [...hover, ...more, `e = ${signed(energy, 4)}`];
+    } else if (trace.name === "numbers") {
+      trace.x = [...ends.slice(1), energy];
+      trace.text = totals.map((amount) => ` ${signed(amount)} `);
+      trace.textposition = totals.map((amount) => (amount < 0 ? "middle left" : "middle right"));
+    } else {
+      const part = /** @type {keyof Unit} */ (trace.name);
+      trace.x = top.map((unit) => unit[part]);
+      if (part === "activation" && trace.marker) trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : PALE));
+      if (part !== "together") trace.customdata = hover; // a diamond between its two bars says nothing of its own
+    }
+  }
+  const { layout } = figure;
+  layout.yaxis.ticktext = [...top.map(name), ...layout.yaxis.ticktext.slice(top.length)];
+  const low = Math.min(...ends), high = Math.max(...ends), room = 0.2 * (high - low || 1);
+  layout.xaxis.range = [low - room, high + room];
+  if (layout.xaxis2) {
+    const limit = 1.08 * Math.max(...top.flatMap((u) => [u.query, u.key, u.together].map(Math.abs))) || 1;
+    layout.xaxis2.range = [-limit, limit];
+  }
+}
+
+/**
+ * @param {Cell} cell
+ * @param {Operands} data
+ * @param {number} step
+ * @param {number} source
+ */
+export function sentence(cell, data, step, source) {
+  const { all, top, rest, energy } = cell;
+  const against = all.filter((unit) => unit.adds < 0).length;
+  const flat = all.filter((unit) => Math.abs(unit.activation) >= data.saturated).length;
+  const { words } = data;
+  return fill(data.bounded ? words.sentence : words.product, {
+    word: data.sources[source],
+    target: data.targets[step],
+    energy: plain(energy, 2),
+    n: all.length,
+    for: all.length - against,
+    against,
+    named: top.length,
+    part: signed(energy - rest),
+    flat,
+    largest: top[0].k + 1,
+    c: signed(top[0].adds),
+  });
+}

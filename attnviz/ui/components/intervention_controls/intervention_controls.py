@@ -1,0 +1,92 @@
+"""Mount the controls that change the attention of a step.
+
+They attend only here, anywhere but here or uniformly, set the temperature, or borrow the weights of another step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.languages import gettext, language
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.branches import tried_in
+from attnviz.ui.page_state.view import View
+from attnviz.wording.labels import quote, shorten
+
+
+def bench(view: View, at: str, models: Sequence[str]) -> None:
+    """Draw the controls below the bars of the current step, from the payload at the address `at`.
+
+    `models` are those whose attention can be borrowed.
+    """
+    problems = tried_in(st.session_state, view.id).problems
+    record = {"at": at, "models": list(models), "undo": view.number > 0, "problem": "\n".join(problems)}
+    component("intervention_controls", isolate=False)(key=view.key("bench"), data=record)
+
+
+def bench_record(trace: Trace, posterior: bool) -> dict[str, Any]:
+    """Return the payload of the controls; `posterior` says whether posterior attention is known."""
+    steps = range(len(trace.target_pieces))
+    return {
+        "language": language(),
+        "pieces": [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces],
+        "written": [shorten(piece_name(piece), 30) for piece in trace.target_pieces],
+        "temperatures": [_temperature(trace, step) for step in steps],
+        "temperature": _temperature(trace, None),
+        "set": [_is_set(trace, step) for step in steps],
+        "posterior": posterior,
+        "words": _words(),
+    }
+
+
+def _temperature(trace: Trace, step: int | None) -> float | str:
+    """Return the last temperature of 0-based `step` alone, or for None that of all steps, JSON-serialisable."""
+    found = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
+    temperature = found[-1].temperature if found else 1.0
+    return ENDLESS if temperature == math.inf else temperature
+
+
+def _is_set(trace: Trace, step: int) -> bool:
+    """Return whether interventions have replaced the weights or energies of 0-based `step`."""
+    return any(
+        isinstance(one, (ReplaceWeights, ReplaceEnergies)) and one.step in (None, step) for one in trace.interventions
+    )
+
+
+def _words() -> dict[str, str]:
+    return {
+        "hint": gettext("Pull a bar, and the others follow; with the keyboard ↑ ↓, then Enter. Here: {name}."),
+        "only": gettext("Look only here"),
+        "without": gettext("Anywhere but here"),
+        "alike": gettext("Everywhere alike"),
+        "undo": gettext("Undo"),
+        "then": gettext("Then"),
+        "anew": gettext("write the rest anew"),
+        "held": gettext("hold the translation"),
+        "temperature": gettext("Temperature"),
+        "hard": gettext("hardest"),
+        "flat": gettext("all alike"),
+        "every": gettext("all steps"),
+        "borrow": gettext("Borrow a look"),
+        "lender": gettext("Whose look"),
+        "step": gettext("Step"),
+        "links": gettext("Word links"),
+        "take": gettext("Borrow it"),
+        "ofStep": gettext("of another step"),
+        "ofPosterior": gettext("of this step after the word"),
+        "ofLinks": gettext("of word links"),
+        "ofModel": gettext("of the model {name}"),
+        "note": gettext(
+            "The annotations stay as they are, so that where a step looks decides what it gets: with another step’s "
+            "weights it has that step’s context vector, and there is no other context to swap. What stays its own is "
+            "its state and the word before. Links are i-j, a source word and a target word, both counted from 0; "
+            "another model is led through this translation."
+        ),
+    }

@@ -1,0 +1,155 @@
+// Several translations side by side that are moved together, step by step.
+
+import { isForPage, plays, stepBy } from "../keyboard.js";
+import { recordOf } from "../payloads.js";
+import { endWith, find, follow, letGo, soon, speak, states, wordIn } from "../shared.js";
+import { change } from "../state.js";
+import { attend, shown } from "../view.js";
+import { build, paintLanes } from "./drawing.js";
+
+const PACE = 800; // milliseconds a step stays while playing
+const OWN = "[type='range']"; // the slider of the steps
+
+/**
+ * Shows the step of the view.
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function show(root, state) {
+  const { record } = state, { step } = shown(root);
+  if (!record || step === null) return;
+  state.step = Math.min(Math.max(step, 0), record.labels.length - 1);
+  paintLanes(root, record, state);
+}
+
+/**
+ * Takes a step that a visitor chose.
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ * @param {number} step
+ */
+function take(root, state, step) {
+  if (state.record) change(root, { step: Math.min(Math.max(step, 0), last(state)) });
+}
+
+/** @param {LanesState} state */
+const last = ({ record }) => (record?.labels.length ?? 1) - 1;
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function pause(root, state) {
+  clearTimeout(state.timer);
+  if (!state.playing) return;
+  state.playing = false;
+  show(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function play(root, state) {
+  if (state.playing || !state.record) {
+    pause(root, state);
+    return;
+  }
+  state.playing = true;
+  if (state.step >= last(state)) take(root, state, 0);
+  else show(root, state);
+  const tick = () => {
+    take(root, state, state.step + 1);
+    if (state.step >= last(state)) pause(root, state);
+    else state.timer = setTimeout(tick, PACE);
+  };
+  state.timer = setTimeout(tick, PACE);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ * @param {KeyboardEvent} event
+ */
+function press(root, state, event) {
+  if (!isForPage(event, OWN)) return;
+  const step = stepBy(event, state.step, last(state));
+  if (step !== null) {
+    pause(root, state);
+    take(root, state, step);
+  } else if (plays(event)) play(root, state);
+  else return;
+  event.preventDefault();
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function draw(root, state) {
+  if (shown(root).step === null) return;
+  const record = recordOf(root, state, draw);
+  if (!record || record === state.record) return;
+  speak(record.language);
+  state.record = record;
+  wordIn(root, record.words);
+  build(root, record);
+  show(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function controls(root, state) {
+  /** @type {(name: string, act: () => void) => void} */
+  const button = (name, act) => {
+    find(root, name).onclick = (event) => {
+      act();
+      letGo(event);
+    };
+  };
+  /** @param {number} step */
+  const go = (step) => {
+    pause(root, state);
+    take(root, state, step);
+  };
+  button(".previous", () => go(state.step - 1));
+  button(".next", () => go(state.step + 1));
+  button(".play", () => play(root, state));
+  const slider = find(root, ".at", HTMLInputElement);
+  slider.oninput = () => go(Number(slider.value));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {LanesState}
+ */
+function start(root) {
+  const begun = { light: true, record: null, step: 0, playing: false };
+  const state = /** @type {LanesState} */ (/** @type {Partial<LanesState>} */ (begun));
+  follow(root, state, ["step"], () => soon(root, state, draw));
+  controls(root, state);
+  const leave = attend(root, (event) => press(root, state, event), {
+    choose: ({ detail }) => {
+      if (detail.step !== undefined) pause(root, state);
+    },
+    shown: () => show(root, state),
+  });
+  endWith(state, () => {
+    clearTimeout(state.timer);
+    leave();
+  });
+  return state;
+}
+
+/** @param {Mounted<LanesRecord | Place>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".lanes");
+  /** @type {LanesState} */
+  const state = states.get(root) ?? start(root);
+  state.data = data;
+  if ("lanes" in data) draw(root, state);
+  else soon(root, state, draw);
+  return state.stop;
+}

@@ -1,0 +1,104 @@
+"""Mount several translations side by side, stepped together: the attention and the output of each."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.languages import gettext, language
+from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.trace import FloatArray, Trace
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+
+_STRONGEST = 0.99
+"""Quantile of the absolute values in all strips of a lane at which the colour scale ends."""
+
+
+def lanes(view: View, record: dict[str, Any]) -> None:
+    """Draw the lanes of `view` and their controls from what `lanes_record` returns, or from `{"at": address}` of it."""
+    component("side_by_side")(key=view.key("lanes"), data=record)
+
+
+def lanes_record(
+    identity: str, labels: Sequence[str], drawn: Sequence[dict[str, Any]], clauses: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the payload of the lanes `drawn`, with one step for each of `labels`.
+
+    `clauses` form a sentence that grows by one at each step. `identity` distinguishes these translations from others.
+    """
+    words = {
+        "previous": gettext("Previous"),
+        "next": gettext("Next"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "steps": gettext("Steps"),
+    }
+    return {
+        "language": language(),
+        "identity": identity,
+        "labels": list(labels),
+        "clauses": list(clauses),
+        "lanes": list(drawn),
+        "words": words,
+    }
+
+
+def lane(name: str, model: str, told: str, *, notes: Sequence[str], texts: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a lane with a text and a note for each step; `told` describes it."""
+    return {
+        "name": name,
+        "model": model,
+        "told": told,
+        "source": [],
+        "weights": None,
+        "strip": None,
+        "parts": [],
+        "texts": list(texts),
+        "notes": list(notes),
+    }
+
+
+def written_lane(trace: Any, name: str, told: str, strip_told: str, notes: Sequence[str]) -> dict[str, Any]:
+    """Return a lane in which `trace` is written piece by piece, with what each step attends to.
+
+    That is the weights of the source words and, where `strip_told` describes it, the context vector of a recurrent
+    translator, which without attention is one for all steps.
+    """
+    words = trace.words()
+    weights = [
+        [float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
+        for i in range(len(trace.target_pieces))
+    ]
+    return lane(name, trace.model, told, notes=notes) | {
+        "source": [
+            {"text": text, "space": place > 0 and trace.source_surfaces[group[0]].startswith((SPACE, "</s>"))}
+            for place, (text, group) in enumerate(zip(words.source, words.source_groups, strict=True))
+        ],
+        "weights": np.round(weights, 3).tolist() if trace.attends else None,
+        "strip": _strip(trace, strip_told) if strip_told and trace.recurrent and not trace.imported else None,
+        "parts": [_part(trace.target_pieces, place) for place in range(len(trace.target_pieces))],
+    }
+
+
+def _strip(trace: Trace, told: str) -> dict[str, Any]:
+    contexts = trace.contexts if trace.attends else trace.contexts[:1]
+    return {"bytes": _bytes(contexts), "units": contexts.shape[1], "told": told}
+
+
+def _bytes(rows: FloatArray) -> str:
+    """Return numbers as signed bytes on one scale, in base64: precise enough for colours."""
+    limit = float(np.quantile(np.abs(rows), _STRONGEST)) or 1.0
+    whole = np.clip(np.round(rows / limit * 127), -127, 127).astype(np.int8)
+    return base64.b64encode(np.ascontiguousarray(whole).tobytes()).decode("ascii")
+
+
+def _part(pieces: Sequence[str], place: int) -> str:
+    """Return the text of a piece as it follows those before it, with its leading blank."""
+    piece = pieces[place]
+    blank = " " if place and (piece.startswith(SPACE) or piece in SPECIAL_PIECES) else ""
+    return blank + join_pieces([piece])

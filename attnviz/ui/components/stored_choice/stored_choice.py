@@ -1,0 +1,22 @@
+"""Mount the script that stores a choice in a cookie, which the server reads before it draws anything."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.ui.components.loader import component
+
+
+def remember(name: str, value: str | None) -> None:
+    """Store `value`, of letters, under `name` for a year; None leaves the stored value as it is."""
+    record = {"name": _cookie(name), "value": value}
+    component("stored_choice", isolate=False)(key=f"remembered_{name}", data=record, height=1)
+
+
+def remembered(name: str) -> str | None:
+    """Return the value stored under `name` when this session began; it may be forged."""
+    return st.context.cookies.get(_cookie(name))
+
+
+def _cookie(name: str) -> str:
+    return f"attnviz_{name}"

@@ -1,0 +1,100 @@
+// The badge of the step on show: whether all its numbers came out the same when computed again. It opens on what was
+// proved, and closes by Escape, by Tab, or by a press elsewhere.
+
+import { fetchAhead, recordOf } from "../payloads.js";
+import { endWith, find, follow, soon, states, write } from "../shared.js";
+
+/**
+ * @param {string} tag
+ * @param {string[]} texts
+ */
+function cells(tag, texts) {
+  return texts.map((text) => {
+    const cell = document.createElement(tag);
+    cell.textContent = text;
+    return cell;
+  });
+}
+
+/**
+ * Writes what was proved; all of it is plain text, which may quote the visitor.
+ * @param {HTMLElement} root
+ * @param {ProofRecord} record
+ */
+function receipt(root, { about, wrong, names, rows }) {
+  find(root, ".receipt").setAttribute("aria-label", about);
+  write(find(root, ".about"), about);
+  find(root, "ul").replaceChildren(...cells("li", wrong.map((text) => `✗ ${text}`)));
+  find(root, "thead tr").replaceChildren(...cells("th", names));
+  find(root, "tbody").replaceChildren(...rows.map((row) => {
+    const line = document.createElement("tr");
+    line.append(...cells("td", row));
+    return line;
+  }));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {ProofState} state
+ */
+function draw(root, state) {
+  const record = recordOf(root, state, draw);
+  if (!record) return;
+  fetchAhead(root, state, state.steps);
+  if (record === state.record) return;
+  state.record = record;
+  root.classList.toggle("fails", !record.holds);
+  write(find(root, ".sign"), record.holds ? "✓" : "✗");
+  write(find(root, ".told"), record.told);
+  receipt(root, record);
+  find(root, ".badge", HTMLButtonElement).disabled = !record.rows.length;
+  if (!record.rows.length) open(root, false);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {boolean} whether
+ */
+function open(root, whether) {
+  const box = find(root, ".receipt");
+  box.hidden = !whether;
+  find(root, ".badge").setAttribute("aria-expanded", String(whether));
+  if (!whether) return;
+  box.focus({ preventScroll: true });
+  box.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {ProofState}
+ */
+function start(root) {
+  const state = /** @type {ProofState} */ ({});
+  follow(root, state, ["step", "words"], () => soon(root, state, draw));
+  const badge = find(root, ".badge");
+  badge.onclick = () => open(root, Boolean(find(root, ".receipt").hidden));
+  const until = new AbortController();
+  const heard = { signal: until.signal };
+  document.addEventListener("pointerdown", (event) => {
+    if (!event.composedPath().includes(root)) open(root, false);
+  }, heard);
+  document.addEventListener("keydown", (event) => {
+    if (!["Escape", "Tab"].includes(event.key) || find(root, ".receipt").hidden) return;
+    event.stopPropagation(); // it closes the box and goes back to the button, and does nothing else
+    event.preventDefault();
+    open(root, false);
+    badge.focus();
+  }, { ...heard, capture: true });
+  endWith(state, () => until.abort());
+  return state;
+}
+
+/** @param {Mounted<(Place | ProofRecord) & { steps: number }>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".proof");
+  /** @type {ProofState} */
+  const state = states.get(root) ?? start(root);
+  Object.assign(state, { data, steps: data.steps });
+  soon(root, state, draw);
+  return state.stop;
+}

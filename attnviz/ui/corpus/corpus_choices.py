@@ -1,0 +1,121 @@
+"""Store what a visitor chose of a table, in the session state and in the address.
+
+Unlike in a step view, each choice is an entry of the browser's history: Back undoes it, and leads from a pair back to
+the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz.corpora import MEASURES
+from attnviz.ui.corpus.table import PRESETS, Brush, Choice
+from attnviz.ui.language import language_address
+from attnviz.ui.page_state import inputs
+from attnviz.ui.page_state.address import keep_page
+from attnviz.ui.page_state.detail_level import DEPTH
+from attnviz.ui.page_state.view import Session
+
+TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
+    "table",
+    "show",
+    "find",
+    "sort",
+    "descending",
+    "x",
+    "y",
+    "brush",
+    "part",
+)
+"""Names in the address; in the session state with the prefix `corpus_`."""
+_NAMES = [one.name for one in MEASURES]
+_OFFERED: Mapping[str, tuple[str, ...]] = {
+    PRESET: PRESETS,
+    SORT: ("", "number", *_NAMES),
+    DESCENDING: ("", "1"),
+    X: tuple(_NAMES),
+    Y: tuple(_NAMES),
+}
+_DEFAULT = {
+    PRESET: "all",
+    SORT: "",
+    DESCENDING: "",
+    X: Choice.x,
+    Y: Choice.y,
+    QUERY: "",
+    BRUSH: "",
+    PART: "1",
+    TABLE: "",
+}
+NAMES = tuple(_DEFAULT)
+_LONGEST = 200
+
+
+def key(name: str) -> str:
+    """Return the session state key of a choice."""
+    return f"corpus_{name}"
+
+
+def open_choices(session: Session, linked: Mapping[str, str], anew: bool) -> None:
+    """Set each choice from the link if it is unset, or in any case if `anew`; unknown values become defaults.
+
+    A link that names no table leaves earlier choices as they are.
+    """
+    for name, default in _DEFAULT.items():
+        kept = session.get(key(name))
+        if kept is None or (anew and linked.get(TABLE)):
+            value = linked.get(name, default)[:_LONGEST]
+            kept = value if value in _OFFERED.get(name, (value,)) else default
+        # Set at each run: Streamlit drops the state of a widget that is not drawn.
+        session[key(name)] = kept
+
+
+def chosen(session: Mapping[Any, Any]) -> Choice:
+    """Return the current choice."""
+    return Choice(
+        preset=session[key(PRESET)],
+        query=session[key(QUERY)] or "",
+        sort=session[key(SORT)],
+        descending=bool(session[key(DESCENDING)]),
+        x=session[key(X)],
+        y=session[key(Y)],
+        brush=brush_of(session[key(BRUSH)]),
+    )
+
+
+def all_of_it() -> None:
+    """Clear the selected region, and go to the first part of the rows."""
+    st.session_state[key(BRUSH)], st.session_state[key(PART)] = "", "1"
+
+
+def find_all() -> None:
+    """Clear the search."""
+    st.session_state[key(QUERY)] = ""
+    all_of_it()
+
+
+def brush_of(text: str) -> Brush | None:
+    """Return the brush of an address, as `brush_text` writes it; None for an invalid one."""
+    try:
+        numbers = [float(number) for number in text.split("_")]
+    except ValueError:
+        return None
+    if len(numbers) == 2:
+        return Brush((numbers[0], numbers[1]))
+    return Brush((numbers[0], numbers[1]), (numbers[2], numbers[3])) if len(numbers) == 4 else None
+
+
+def brush_text(brush: Brush | None) -> str:
+    """Return a brush as text for the address, empty for None."""
+    return "" if brush is None else "_".join(f"{number:.4g}" for number in (*brush.x, *(brush.y or ())))
+
+
+def write_address(session: Session) -> None:
+    """Write the choices that differ from their defaults into the address."""
+    said = {name: str(session[key(name)] or "") for name in _DEFAULT}
+    wanted = {name: value if value and value != _DEFAULT[name] else None for name, value in said.items()}
+    others = dict.fromkeys((*inputs.REQUEST, DEPTH))  # a link may have them for the other pages
+    keep_page(session, repr(said), others | wanted | language_address())

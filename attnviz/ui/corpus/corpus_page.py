@@ -1,0 +1,342 @@
+"""Draw the page of a table: how it is made, its plot and rows, and the link from a row to its step view."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.languages import gettext, ngettext
+from attnviz.ui.concurrency import in_turn
+from attnviz.ui.corpus import corpus_choices, table
+from attnviz.ui.corpus.corpus_choices import all_of_it, key
+from attnviz.ui.corpus.corpus_plot import plot
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
+from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, shelved
+from attnviz.ui.file_box import file_box, files_taken
+from attnviz.ui.language import localised, use_chosen_language
+from attnviz.ui.requests import request_button
+from attnviz.ui.text_passages import text_passage
+from attnviz.wording.corpus import measure_names, preset_names, preset_told
+from attnviz.wording.labels import shorten
+from attnviz.wording.why_story import Passage
+
+_FILE = "corpus_file"
+_BEFORE, _REFUSED = "corpus_before", "corpus_refused"
+"""Session state keys: the table shown last, and the error of the file uploaded since, with that table."""
+_OPENED = "corpus_opened"
+"""Session state key: the number of pairs that were opened."""
+_PART = 200
+"""Number of rows that are sent to the browser at once."""
+
+Open = Callable[[table.Pair], None]
+"""Opens a pair in the step view."""
+
+
+def corpus_room(model: str, open_pair: Open) -> None:
+    """Draw the page, which measures by the model in the folder `model`."""
+    job = _job_on_show()
+    going_on = job is not None and not job.ended  # read once: the job may end at any moment
+    if job is not None and not going_on:
+        job = _settle(job)
+    with st.container(key="corpus_opening"):
+        text_passage(Passage(gettext("Corpus"), (_about(),)))
+        _ways_in(model)
+    told, over = st.session_state.get(_REFUSED, ("", ""))
+    if told and over == st.session_state[key(corpus_choices.TABLE)]:
+        _problem(told)
+    if job is None:
+        if st.session_state[key(corpus_choices.TABLE)]:
+            _problem(gettext("That table is not kept any more: give the file again."))
+    elif going_on:
+        _progress(job)
+    elif job.done:
+        _table(job, open_pair)
+    else:
+        _problem(job.problem)
+    corpus_choices.write_address(st.session_state)
+
+
+def _job_on_show() -> Job | None:
+    return job_of(st.session_state[key(corpus_choices.TABLE)])
+
+
+def _settle(ended: Job) -> Job | None:
+    """Store a finished table; for a failed file, show the error and return the previous table."""
+    session = st.session_state
+    if ended.done:
+        session[_BEFORE] = session[key(corpus_choices.TABLE)]
+    elif session.get(_BEFORE):
+        session[key(corpus_choices.TABLE)] = session[_BEFORE]
+        _refuse(ended.problem)
+    return _job_on_show()
+
+
+def _about() -> str:
+    return gettext(
+        "Many sentence pairs at once: the model is led through each French sentence, and every pair is measured. Sort "
+        "and search them, mark a region of the picture, and open a pair to see its every step. The sample has 200 "
+        "pairs, some of them wrong on purpose."
+    )
+
+
+def _ways_in(model: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
+        request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
+        box = f"corpus_box_{files_taken(_FILE)}"  # a new key after each file closes the popover
+        with st.container(key="corpus_own", width="content"), st.popover(gettext("A file of yours"), key=box):
+            file_box(
+                gettext("English, a tab, French on each line"),
+                partial(_begin, model),
+                key=_FILE,
+                megabytes=MOST_MEGABYTES,
+            )
+            st.caption(
+                gettext(
+                    "A line may also be an English sentence alone, which is translated. At most {lines} lines and "
+                    "{size} MB are taken; .tsv, .txt, .jsonl with links, these also as .gz or .xz, or .parquet. The "
+                    "file stays on this server, and goes when it stops. The command attnviz corpus takes any number.",
+                    lines=MOST_LINES,
+                    size=MOST_MEGABYTES,
+                )
+            )
+
+    offered, kept = shelved(), st.session_state[key(corpus_choices.TABLE)]
+    if offered:
+        # A visitor's own table is none of the server's, but may be current.
+        other = "" if kept in offered else kept
+        localised(
+            st.selectbox,
+            gettext("Table"),
+            {other: gettext("A table of this server"), **{name: name for name in offered}},
+            key=key(corpus_choices.TABLE),
+            default=other,
+            then=all_of_it,
+            label_visibility="collapsed",
+            width=300,
+        )
+
+
+def _begin_sample(model: str) -> None:
+    _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes())
+
+
+def _begin(model: str, name: str, content: bytes, gold: bytes | None = None) -> None:
+    try:
+        job = begin(name, content, model, gold)
+    except AttnvizError as error:
+        _refuse(str(error))
+        return
+    _take(job.identity)
+
+
+def _refuse(told: str) -> None:
+    """Show the error `told` as long as the current table stays."""
+    st.session_state[_REFUSED] = told, st.session_state[key(corpus_choices.TABLE)]
+
+
+def _take(identity: str) -> None:
+    """Make another table current, unfiltered."""
+    st.session_state.pop(_REFUSED, None)
+    st.session_state[key(corpus_choices.TABLE)] = identity
+    all_of_it()
+
+
+def _problem(told: str) -> None:
+    with st.container(key="corpus_problem"):
+        st.text(told)
+
+
+@st.fragment(run_every=1)
+@in_turn
+def _progress(job: Job) -> None:
+    """Draw the progress, until the job has ended."""
+    use_chosen_language()
+    if job.ended:
+        st.rerun()
+    told, left = job.progress, job.left
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
+        if told is None:
+            st.progress(0.0, gettext("Another table is being made. This one is next, or after it."))
+        else:
+            when = "" if left is None else gettext("{seconds} s left", seconds=round(left))
+            count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", told.done, all=told.total)
+            st.progress(told.done / max(told.total, 1), " · ".join(filter(None, (count, when))))
+        request_button(gettext("Cancel"), job.cancel, key="corpus_cancel")
+
+
+def _table(job: Job, open_pair: Open) -> None:
+    """Draw the plots and rows of a finished table."""
+    session = st.session_state
+    try:
+        whole = table.measures_of(job.table)
+    except AttnvizError as error:
+        _problem(str(error))
+        return
+    presets = preset_names()
+    with st.container(key="corpus_choices", gap="small"):
+        preset = localised(
+            st.segmented_control,
+            gettext("Show me"),
+            presets,
+            key=key(corpus_choices.PRESET),
+            default="all",
+            required=True,
+            label_visibility="collapsed",
+        )
+        st.html(f'<p class="reading">{preset_told(preset)}</p>')
+    picture, list_ = st.columns([2, 3], gap="medium")
+    with list_:
+        searching, ordering = st.columns(2, vertical_alignment="bottom")
+        searching.text_input(
+            gettext("Search"), key=key(corpus_choices.QUERY), placeholder=gettext("Words of either sentence")
+        )
+    with picture:
+        drawn = table.drawn_rows(whole, corpus_choices.chosen(session))
+        plot(whole, drawn, corpus_choices.chosen(session))
+    with list_:
+        chosen = corpus_choices.chosen(session)
+        with ordering:
+            _order(whole)
+        listed = table.listed_rows(drawn, corpus_choices.chosen(session))
+        _said(job, whole, listed, chosen)
+        if len(listed):
+            _rows(job.table, listed, whole, open_pair)
+            _downloads(job, listed)
+        elif chosen.query.strip():
+            asked = shorten(chosen.query.strip(), 40)
+            st.text(gettext("None of these pairs has “{query}” in either sentence.", query=asked))
+            request_button(gettext("Clear the search"), corpus_choices.find_all, key="corpus_find_all")
+
+
+def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> None:
+    """Draw how many pairs are listed of how many, and the button that shows all again."""
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
+        st.text(
+            ngettext(
+                "{count} of {all} pairs of {name}",
+                "{count} of {all} pairs of {name}",
+                len(listed),
+                all=len(whole),
+                name=job.name,
+            ),
+            width="content",
+        )
+        if job.progress and job.progress.skipped:
+            _skipped(job, job.progress.skipped)
+        if chosen.brush is not None:
+            st.text(gettext("Only the marked region is listed."), width="content")
+            request_button(gettext("Show all again"), all_of_it, type="tertiary", key="corpus_unbrush")
+
+
+def _skipped(job: Job, count: int) -> None:
+    """Draw how many lines were skipped and, in a popover, which and why."""
+    with st.popover(
+        gettext("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"
+    ):
+        told = [gettext("Line {number}: {reason}.", number=number, reason=reason) for number, reason in job.skipped]
+        left = count - len(told)
+        st.text("\n".join([*told, *([gettext("{n} more", n=left)] if left > 0 else [])]))
+
+
+def _order(whole: Any) -> None:
+    """Draw the choice of the order of the rows."""
+    names, session = measure_names(), st.session_state
+    with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
+        orders = {
+            "": gettext("that of the choice at the top"),
+            "number": gettext("line of the file"),
+            **{name: names[name] for name in table.known_measures(whole)},
+        }
+        localised(st.selectbox, gettext("Order"), orders, key=key(corpus_choices.SORT), default="", width=240)
+        if session[key(corpus_choices.SORT)]:
+            ways = {"": "↑", "1": "↓"}
+            localised(
+                st.segmented_control,
+                gettext("Direction"),
+                ways,
+                key=key(corpus_choices.DESCENDING),
+                default="",
+                required=True,
+                label_visibility="collapsed",
+                width="content",
+            )
+
+
+def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None:
+    """Draw a part of the rows; a click opens a pair."""
+    names, session = measure_names(), st.session_state
+    known = table.known_measures(whole)
+    part = _part(-(-len(listed) // _PART))
+    shown = listed.part(part * _PART, _PART)
+    first = [
+        name
+        for name in (session[key(corpus_choices.SORT)], session[key(corpus_choices.X)], session[key(corpus_choices.Y)])
+        if name in known
+    ]
+    columns = list(dict.fromkeys(["number", "source", "target", *first, *known]))
+    picked = st.dataframe(
+        shown.select(columns),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",  # a new key after each opened pair clears the selection
+        height=min(520, 38 + 35 * len(shown)),
+        column_config=_columns(names),
+    )
+    st.caption(gettext("Click the box before a row to see the pair step by step; Back leads back to this place."))
+    rows = picked.get("selection", {}).get("rows", [])
+    if rows and rows[0] < len(shown):
+        row = shown.slice(rows[0], 1).to_pylist()[0]
+        corpus_choices.write_address(session)
+        session[_OPENED] = session.get(_OPENED, 0) + 1
+        try:
+            open_pair(table.pair_of(path, row["number"], row["source"], row["target"]))
+        except AttnvizError as error:
+            _problem(str(error))
+
+
+def _columns(names: dict[str, str]) -> dict[str, Any]:
+    texts = {
+        "number": st.column_config.NumberColumn(gettext("line"), width=60),
+        "source": st.column_config.TextColumn(gettext("English"), width="medium"),
+        "target": st.column_config.TextColumn(gettext("French"), width="medium"),
+    }
+    return texts | {name: st.column_config.NumberColumn(told, format="%.3g") for name, told in names.items()}
+
+
+def _part(count: int) -> int:
+    """Draw the choice of one of `count` parts where there are several; return it, from 0."""
+    session = st.session_state
+    wanted = session[key(corpus_choices.PART)]
+    now = min(max(int(wanted) if wanted.isascii() and wanted.isdigit() else 1, 1), max(count, 1))
+    if count > 1:
+        found = st.number_input(gettext("Part of {count}", count=count), 1, count, now, width=140)
+        session[key(corpus_choices.PART)] = str(int(found))
+        return int(found) - 1
+    return 0
+
+
+def _downloads(job: Job, listed: table.Listed) -> None:
+    """Offer the listed rows as CSV, and the whole table, with links and remarks, as Parquet."""
+
+    def csv() -> bytes:
+        written = io.BytesIO()
+        pyarrow.csv.write_csv(listed.part(0), written)
+        return written.getvalue()
+
+    with st.container(horizontal=True, key="corpus_downloads"):
+        st.download_button(gettext("The listed pairs, CSV"), csv, "corpus.csv", "text/csv", on_click="ignore")
+        st.download_button(
+            gettext("The whole table with links, Parquet"),
+            job.table.read_bytes,
+            "corpus.parquet",
+            "application/vnd.apache.parquet",
+            on_click="ignore",
+        )

@@ -1,0 +1,69 @@
+"""Draw two measures of every pair of a table against each other, or the histogram of one; a region can be selected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
+from attnviz.languages import gettext
+from attnviz.ui.corpus import corpus_choices, table
+from attnviz.ui.corpus.corpus_choices import all_of_it, key
+from attnviz.ui.language import localised
+from attnviz.ui.style import theme_name
+from attnviz.wording.corpus import measure_names
+
+
+def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
+    """Draw a scatter plot of two measures, or a histogram of one; a selected region filters the pairs."""
+    names = measure_names()
+    offered = {name: names[name] for name in table.known_measures(whole)}
+    with st.container(horizontal=True, key="corpus_axes"):
+        for axis, said, usual in (
+            (corpus_choices.X, gettext("Across"), table.Choice.x),
+            (corpus_choices.Y, gettext("Up"), table.Choice.y),
+        ):
+            before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
+            localised(st.selectbox, said, offered, key=key(axis), default=first, then=all_of_it, width=200)
+            if st.session_state[key(axis)] != before:  # this table lacks the chosen measure
+                all_of_it()
+    x, y = st.session_state[key(corpus_choices.X)], st.session_state[key(corpus_choices.Y)]
+    if not len(drawn):
+        st.caption(gettext("There is no pair to draw."))
+        return
+    values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
+    brush = corpus_choices.chosen(st.session_state).brush
+    if x == y:
+        figure = histogram_figure(values[0], offered[x], marked=brush.x if brush else None, theme=theme_name())
+    else:
+        region = (brush.x, brush.y) if brush and brush.y else None
+        figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), marked=region, theme=theme_name())
+    plot = f"corpus_plot_{x}_{y}_{chosen.preset}"
+    st.plotly_chart(
+        figure,
+        alt=figure.layout.meta["alt"],
+        key=plot,
+        on_select=lambda: _brush(plot, x == y),
+        selection_mode="box",
+        theme=None,
+        config={"displayModeBar": False},
+    )
+    st.caption(
+        gettext(
+            "Draw a rectangle: the list is of the pairs within it. Where there are more than {most} pairs, {most} of "
+            "them are drawn.",
+            most=MOST_POINTS,
+        )
+    )
+
+
+def _brush(plot: str, alone: bool) -> None:
+    """Store the selected region; an empty selection is ignored."""
+    boxes = st.session_state[plot].selection.box
+    if boxes:
+        x, y = boxes[0]["x"], boxes[0]["y"]
+        found = table.Brush((min(x), max(x)), None if alone else (min(y), max(y)))
+        st.session_state[key(corpus_choices.BRUSH)] = corpus_choices.brush_text(found)
+        st.session_state[key(corpus_choices.PART)] = "1"

@@ -1,0 +1,20 @@
+"""List the corpora offered to visitors: the bundled sample, and tables of the server's owner."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from attnviz.corpora.table_parts import about
+
+SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
+SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
+CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
+"""Environment variable with the folder of the tables that visitors may open; without it they see none."""
+
+
+def shelved() -> dict[str, Path]:
+    """Return the non-empty tables that the server's owner offers, by file name without the ending."""
+    named = os.environ.get(CORPORA_VARIABLE)
+    found = sorted(Path(named).glob("*.parquet")) if named else []
+    return {path.stem: path for path in found if (told := about(path)) and told.rows}

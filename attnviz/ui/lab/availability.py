@@ -1,0 +1,30 @@
+"""Tell whether the lab can analyse a translation."""
+
+from __future__ import annotations
+
+from attnviz import Trace
+from attnviz.analysis.fit import MisfitError, check_fit
+from attnviz.architectures import architecture_of
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.requirements import LOOKS
+from attnviz.languages import gettext
+from attnviz.ui.resources import weights_of
+
+
+def lacking(trace: Trace) -> str:
+    """Return a sentence about why `trace` has no attributions and perturbation tests; empty where it has."""
+    if missing := architecture_of(trace).missing.get("lab"):
+        return missing()
+    if not trace.attends:
+        return gettext(
+            "A model without attention has no weights to try and no posterior: there is nothing to choose from, "
+            "for all its words are written from one context."
+        )
+    weights = weights_of(trace)
+    if weights is None:
+        return LOOKS.sentence(Subject(trace, 0))
+    try:
+        check_fit(trace, weights)
+    except MisfitError as error:  # altered, or not made by this model
+        return str(error)
+    return ""

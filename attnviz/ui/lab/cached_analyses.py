@@ -1,0 +1,77 @@
+"""Cache the lab's analyses of a translation for all visitors; callers check `lacking` first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from attnviz import Trace
+from attnviz.analysis.attribution_methods import AttributionMethods, attribution_methods
+from attnviz.analysis.best_attention import best_attention
+from attnviz.analysis.minimal_change import MinimalChange, minimal_change
+from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
+from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.shuffled import Shuffled, shuffled
+from attnviz.analysis.step_evaluation import Trial
+from attnviz.lru_cache import LRUCache, size_of
+from attnviz.trace import BeamTree
+from attnviz.ui import resources
+from attnviz.ui.concurrency import TURNS
+from attnviz.ui.resources import attributions_of, weights_digest_of, weights_of
+
+Result = TypeVar("Result")
+
+_RECKONED: LRUCache[object] = LRUCache(8 << 20, size=size_of)
+"""LRU cache; the attributions of a sentence of sixty words take a quarter of a megabyte."""
+
+_TRIED: LRUCache[object] = LRUCache(64 << 20, size=size_of)
+"""LRU cache of perturbation tests, each with a hundred distributions over the vocabulary.
+
+That is 13 MB for 16,000 pieces; it serves the same step in another language, theme or width.
+"""
+
+
+def answers_of(trace: Trace) -> AttributionMethods:
+    """Return the attributions of every step of `trace`."""
+    return _once("answers", trace, lambda weights: attribution_methods(trace, weights, attributions_of(trace)))
+
+
+def trials_of(trace: Trace, step: int) -> PerturbationTests:
+    """Return the perturbation tests of 0-based `step`; raise IndexError for an invalid step."""
+    return _once(f"trials {step}", trace, lambda weights: perturbation_tests(trace, weights, step), _TRIED)
+
+
+def best_look_of(trace: Trace, step: int, piece_id: int) -> Trial:
+    """Return the attention that makes a piece likeliest at 0-based `step`; raise IndexError for invalid arguments."""
+    return _once(
+        f"look {step} {piece_id}", trace, lambda weights: best_attention(trace, weights, step, piece_id), _TRIED
+    )
+
+
+def shuffled_of(trace: Trace) -> Shuffled:
+    """Return the effect of shuffled weights at every step of `trace`."""
+    return _once("shuffled", trace, lambda weights: shuffled(trace, weights))
+
+
+def firmness_of(trace: Trace) -> MinimalChange:
+    """Return the minimal change of the attention at every step of `trace`."""
+    return _once("firmness", trace, lambda weights: minimal_change(trace, weights))
+
+
+def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
+    """Return the beam search tree of this width; raise AttnvizError where it misses the step of an intervention."""
+
+    def grow(_: Weights) -> BeamTree:
+        tree = resources.beam_tree_of(trace, beam)
+        assert tree is not None  # callers check `lacking` first
+        return tree
+
+    return _once(f"beam tree {beam}", trace, grow)
+
+
+def _once(name: str, trace: Trace, reckon: Callable[[Weights], Result], kept: LRUCache[object] = _RECKONED) -> Result:
+    weights = weights_of(trace)
+    assert weights is not None  # callers check `lacking` first
+    key = name, trace.fingerprint, weights_digest_of(trace)
+    with TURNS.left():
+        return cast("Result", kept.get(key, lambda: reckon(weights)))

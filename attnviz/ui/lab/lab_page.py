@@ -1,0 +1,222 @@
+"""Draw the page *Lab*: the current translation's sentences, and one section at a time.
+
+The server computes the current section only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.neighbours import METRICS
+from attnviz.analysis.vectors import VECTOR_KINDS
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.picture_files.picture_files import PictureFile
+from attnviz.ui.concurrency import in_turn
+from attnviz.ui.glossary import glossary_box
+from attnviz.ui.lab.attributions import answers_panel, answers_pictures, answers_tables
+from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
+from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
+from attnviz.ui.lab.perturbation_tests import trials_panel, trials_pictures, trials_tables
+from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
+from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
+from attnviz.ui.language import localised, use_chosen_language
+from attnviz.ui.link import link
+from attnviz.ui.page_state import address
+from attnviz.ui.page_state.comparison import NAMES as COMPARED
+from attnviz.ui.page_state.comparison import forget_comparison
+from attnviz.ui.page_state.heatmap_choices import OPTIONS
+from attnviz.ui.page_state.link_problems import note
+from attnviz.ui.page_state.parameters import Offered
+from attnviz.ui.page_state.selection import Selection, with_selection
+from attnviz.ui.page_state.view import MAIN, Session, View
+from attnviz.ui.shared_payloads import on_show
+from attnviz.ui.step.data_tables import table_box
+from attnviz.ui.step.key_help import key_names
+from attnviz.ui.step.link_messages import link_told
+from attnviz.ui.step.step_controls import transport
+from attnviz.ui.style import theme_name
+from attnviz.ui.text_passages import text_passage
+from attnviz.ui.toolbar.downloads import Picture, offer_pictures, picture_box, picture_file
+from attnviz.ui.toolbar.translation import status
+from attnviz.wording.labels import shorten
+from attnviz.wording.why_story import Passage
+
+SECTION = "section"
+"""Name of the current section's choice, in the session state and in the address."""
+_UNKNOWN = "section_unknown"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A question and its analyses. No section imports another."""
+
+    title: Callable[[], str]
+    """Title in the current language."""
+    panel: Callable[[View, ThemeName], None]
+    """Draws the section."""
+    pictures: Callable[[View, Session], Iterator[Picture]]
+    """Yields the figures as currently shown, to be saved; none where it has none."""
+    choices: Mapping[str, Offered] = field(default_factory=dict)
+    """Choices in the section by their names in session state and address, with the values of each.
+
+    The values are empty where only the section itself knows them.
+    """
+    opened: Callable[[View], dict[str, str | None]] = lambda _: {}
+    """Reads the section's choices from a link before it is drawn; returns its address parameters, None for defaults."""
+    tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    """Yields the numbers in the figures, each table with its name; None where they are part of its figures."""
+
+
+SECTIONS: Mapping[str, Section] = {
+    "answers": Section(lambda: gettext("Answers"), answers_panel, answers_pictures, tables=answers_tables),
+    "trials": Section(lambda: gettext("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
+    "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, {WIDTH_OF_BEAM: WIDTHS}),
+    "comparison": Section(
+        lambda: gettext("Side by side"),
+        comparison_panel,
+        comparison_pictures,
+        opened=open_comparison_of,
+        tables=comparison_tables,
+    ),
+    "neighbours": Section(
+        lambda: gettext("Neighbours"),
+        neighbours_panel,
+        neighbours_pictures,
+        {KIND: VECTOR_KINDS, METRIC: METRICS, AMONG: ()},
+        tables=neighbours_tables,
+    ),
+}
+"""By their names in the address, in the order of the page; the first is the default."""
+
+
+@st.fragment
+def lab_room(view: View, *, asked: bool = False) -> None:
+    """Draw the lab of `view`; where its translation was `asked` for, show how it was computed."""
+    use_chosen_language()
+    view = replace(view, trace=on_show(view.trace))
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+        with st.container(key="lab_opening"):
+            text_passage(Passage(gettext("Lab"), (_about(),)))
+        problems, sentences = (st.container(key=view.key(name)) for name in ("link_problem", "sentences"))
+        with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
+            chosen = _chosen_section()
+            section = SECTIONS[chosen]
+            _write_address(view, chosen)
+            _downloads(view, section)
+            if asked:
+                status(view)
+            copy_link(view)
+        _unknown_section(chosen)
+        with st.container(key=view.key("section_panel")):
+            section.panel(view, theme_name())
+        with problems:
+            link_told(view)
+        with sentences:
+            transport(view)  # after the choice of the section, which decides about the address
+        _tables(view, section)
+        with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
+            key_names(view, stepping_only=True)
+            glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
+
+
+def _about() -> str:
+    return gettext(
+        "The translation stands; here it is questioned. What did each French word depend on: what the attention looked "
+        "at, or what changes the word when it is taken away? Each tab asks in another way: several answers beside one "
+        "another, other looks that would have written the same, what else the search had in hand, another sentence, "
+        "and where else there are numbers like these."
+    )
+
+
+def open_section() -> None:
+    """Read the section and its choices from the link, where nothing has been chosen yet."""
+    session, linked = st.session_state, link()
+    if SECTION not in session and linked.get(SECTION) not in {None, *SECTIONS}:
+        session[_UNKNOWN] = linked[SECTION]
+    for name, offered in _choices().items():
+        if name not in session:
+            session[name] = linked.get(name)
+            note(session, name, session[name], offered)
+
+
+def forget_section() -> None:
+    """Clear the section and its choices, before another link is followed."""
+    for name in _choices():
+        st.session_state.pop(name, None)
+    forget_comparison(st.session_state, MAIN)
+
+
+def _choices() -> dict[str, Offered]:
+    """Return the choices with the values of each; invalid sections are reported by `_unknown_section`."""
+    return {SECTION: ()} | {name: offered for one in SECTIONS.values() for name, offered in one.choices.items()}
+
+
+def _chosen_section() -> str:
+    """Draw the choice of the section and write it into the address; return its name."""
+    first, titles = next(iter(SECTIONS)), {name: one.title() for name, one in SECTIONS.items()}
+    chosen = localised(
+        st.segmented_control,
+        gettext("Section"),
+        titles,
+        key=SECTION,
+        default=first,
+        required=True,
+        label_visibility="collapsed",
+    )
+    address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
+    return chosen
+
+
+def _write_address(view: View, chosen: str) -> None:
+    """Write the address parameters of the section `chosen`, and remove those of the others."""
+    for name, section in SECTIONS.items():
+        said = section.opened(view)
+        address.write_too(st.session_state, said if name == chosen else dict.fromkeys(said))
+
+
+def _unknown_section(chosen: str) -> None:
+    """Report an unknown section of the link, until the visitor chooses another than the first."""
+    session = st.session_state
+    if chosen != next(iter(SECTIONS)):
+        session[_UNKNOWN] = None
+    if session.get(_UNKNOWN):
+        with st.container(key="section_problem"):
+            st.text(gettext("The lab has no section “{name}”: here is its first.", name=shorten(session[_UNKNOWN], 40)))
+
+
+def _tables(view: View, section: Section) -> None:
+    """Offer the numbers in the section's figures, computed only while the box is open."""
+    tables, kept = section.tables, st.session_state.to_dict()
+    if tables is None:
+        return
+
+    def made(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
+        return tables(view, with_selection(kept, view, selection))
+
+    table_box(view, gettext("The charts as tables"), "tables", section_name(kept), made)
+
+
+def section_name(session: Mapping[Any, Any]) -> str:
+    """Return a name that differs for each choice of figures, for use in cache keys."""
+    names = {*_choices(), *COMPARED, *OPTIONS}
+    return repr({name: session.get(name) for name in sorted(names)})
+
+
+@st.fragment
+@in_turn
+def _downloads(view: View, section: Section) -> None:
+    """Offer the figures of the section, drawn when the box is opened."""
+    use_chosen_language()
+    kept = st.session_state.to_dict()
+
+    def made(selection: Selection) -> Iterator[PictureFile]:
+        return (picture_file(view.trace, one) for one in section.pictures(view, with_selection(kept, view, selection)))
+
+    picture_box(lambda: offer_pictures(view, made, section_name(kept)))

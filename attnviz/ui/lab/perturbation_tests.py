@@ -1,0 +1,189 @@
+"""Draw perturbation tests of the current step's attention, and minimal changes and shuffles of all steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attnviz import Trace
+from attnviz.figures.minimal_change import firmness_figure, firmness_table
+from attnviz.figures.perturbation_tests import WIDTH, trials_figure, trials_likeliest_table
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.shuffled import shuffled_figure, shuffled_table
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart.chart import chart, steady_record
+from attnviz.ui.lab.availability import lacking
+from attnviz.ui.lab.cached_analyses import best_look_of, firmness_of, shuffled_of, trials_of
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.resources import tokenizer_of
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.step.attributed_word import word_choice
+from attnviz.ui.step.figure_input import subject_of
+from attnviz.ui.text_passages import references
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.wording.perturbation_tests import (
+    REFERENCES,
+    Spelling,
+    best_sentence,
+    firmness_sentence,
+    shuffled_sentence,
+    trials_caveat,
+    trials_sentence,
+)
+
+SHAPES = {"": WIDTH, "-narrow": 358}
+"""Width in pixels of the figure, by the window's size."""
+
+
+def trials_panel(view: View, theme: ThemeName) -> None:
+    """Draw the perturbation tests of the current step, and the figures of all steps."""
+    if told := lacking(view.trace):
+        st.text(told)
+        return
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _heading(
+            gettext("This step with other looks"),
+            gettext(
+                "On the left the weights that were tried, over the English pieces; a dash is where the step’s own "
+                "weight stands. On the right how much each changes the probabilities of all words, from 0, nothing, to "
+                "1, everything, and what would be written."
+            ),
+        )
+        chart(
+            view,
+            address(view.trace, "trials{size}", theme, every=False, word=True),
+            "trials",
+            waiting=gettext("Computing…"),
+            ahead=True,
+        )
+    with right:
+        with st.container(key=view.key("inside_word")):
+            _wanted(view)
+        _heading(gettext("What this shows, and what it does not"), trials_caveat())
+    left, right = st.columns(2, gap="large")
+    with left, st.container(key=view.key("beside_bars")):
+        _heading(
+            gettext("The whole sentence, shuffled"),
+            gettext(
+                "A point is a step (the picture of Jain & Wallace 2019): the further right, the more it looked at one "
+                "piece; the higher, the more its probabilities change when its weights are shuffled. Filled where most "
+                "shufflings still write the same, hollow where they do not. Click a point to go there."
+            ),
+        )
+        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=gettext("Computing…"))
+    with right:
+        _heading(
+            gettext("How firm each choice is"),
+            gettext(
+                "The least weight found that has to move at a step for another piece to be written, counted where it "
+                "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Behind it what would be "
+                "written instead; before the arrow what is likeliest now, where that is not the piece that was "
+                "written. Click a bar to go there."
+            ),
+        )
+        chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=gettext("Computing…"))
+    references(REFERENCES)
+
+
+def _heading(title: str, told: str) -> None:
+    st.html(f'<h2 class="section">{escape(title)}</h2><p class="reading">{escape(told)}</p>')
+
+
+def _wanted(view: View) -> None:
+    """Draw the choice of the word whose best attention is searched."""
+    tokenizer = tokenizer_of(view.trace)
+    assert tokenizer is not None  # callers check `lacking` first
+    word_choice(view, tokenizer, gettext("Where should it have looked for"))
+
+
+def trials_record(width: int, asked: Asked) -> dict[str, Any]:
+    """Return the payload of a step's perturbation tests, `width` pixels wide.
+
+    It has the best attention for the step's word, or for the requested one. Raise UnknownRecordError where there are
+    none.
+    """
+    trace, (step, *others) = asked.trace, asked.steps
+    if others or lacking(trace):
+        raise UnknownRecordError("trials")
+    word = trace.target_ids[step] if asked.word is None else asked.word
+    tried, best, spelling = trials_of(trace, step), best_look_of(trace, step, word), spelling_of(trace)
+    told = f"{trials_sentence(tried, spelling)} {best_sentence(best, tried.real, word, trace, spelling)}"
+    figure = trials_figure(trace, tried, spelling, best, theme=asked.theme, width=width)
+    return steady_record(figure.to_json(), {step: ("", told)})
+
+
+def shuffled_record(asked: Asked) -> dict[str, Any]:
+    """Return the payload of the shuffling figure of Jain & Wallace (2019).
+
+    Raise UnknownRecordError where there is none.
+    """
+    trace = asked.trace
+    if lacking(trace):
+        raise UnknownRecordError("shuffled")
+    found = shuffled_of(trace)
+    told = shuffled_sentence(found)
+    return steady_record(
+        shuffled_figure(trace, found, theme=asked.theme).to_json(), dict.fromkeys(asked.steps, ("", told))
+    )
+
+
+def firmness_record(asked: Asked) -> dict[str, Any]:
+    """Return the payload of every step's minimal change; raise UnknownRecordError where there is none."""
+    trace = asked.trace
+    if lacking(trace):
+        raise UnknownRecordError("firmness")
+    found, spelling = firmness_of(trace), spelling_of(trace)
+    figure = firmness_figure(trace, found, spelling, theme=asked.theme)
+    return steady_record(
+        figure.to_json(), {step: ("", firmness_sentence(found, step, spelling)) for step in asked.steps}
+    )
+
+
+def spelling_of(trace: Trace) -> Spelling:
+    """Return the function from piece ids to text, of the model that made `trace` and must be installed."""
+    tokenizer = tokenizer_of(trace)
+    assert tokenizer is not None  # callers check `lacking` first
+    return tokenizer.piece
+
+
+def trials_pictures(view: View, session: Session) -> Iterator[Picture]:
+    """Yield the figures of the section as they are saved."""
+    trace = view.trace
+    if lacking(trace):
+        return
+    subject, one = subject_of(view, session), STEP_FIGURES["trials"]
+    step = subject.step
+    yield Picture(
+        one.title(subject), one.headline(subject), f"step-{step + 1}-trials", one.draw(subject), one.table(subject)
+    )
+    title, found = gettext("The whole sentence, shuffled"), shuffled_of(trace)
+    yield Picture(title, title, "shuffled", shuffled_figure(trace, found, step=step), shuffled_table(trace, found))
+    title, firm, spelling = gettext("How firm each choice is"), firmness_of(trace), spelling_of(trace)
+    yield Picture(
+        title,
+        title,
+        "firmness",
+        firmness_figure(trace, firm, spelling, step=step),
+        firmness_table(trace, firm, spelling),
+    )
+
+
+def trials_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the perturbation tests of the current step, and shuffles and minimal changes of all steps."""
+    trace = view.trace
+    if lacking(trace):
+        return
+    subject = subject_of(view, session)
+    yield gettext("Trials of step {step}", step=subject.step + 1), STEP_FIGURES["trials"].table(subject)
+    yield (
+        gettext("The likeliest pieces of each"),
+        trials_likeliest_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
+    )
+    yield gettext("The whole sentence, shuffled"), shuffled_table(trace, shuffled_of(trace))
+    yield gettext("How firm each choice is"), firmness_table(trace, firmness_of(trace), spelling_of(trace))

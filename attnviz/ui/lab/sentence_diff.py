@@ -1,0 +1,52 @@
+"""Draw two sentences one above the other, with the words marked that only one of them has."""
+
+from __future__ import annotations
+
+from html import escape
+
+from attnviz import Trace
+from attnviz.analysis.shared_words import shared_axis
+from attnviz.languages import gettext
+from attnviz.text import SPACE, SPECIAL_PIECES
+from attnviz.ui.lab.compared_translation import Pair
+
+
+def marked_sentences(pair: Pair) -> str:
+    """Return the sentences of a pair and its translations as HTML, each only where they differ."""
+    return "".join(
+        _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))
+    )
+
+
+def _lines(pair: Pair, title: str, source: bool) -> str:
+    one, two = (_words(trace, source) for trace in (pair.first, pair.other))
+    axis = shared_axis([word for word, _ in one], [word for word, _ in two])
+    if axis.same:
+        return ""
+    alone = [place for place, other in zip(axis.first, axis.other, strict=True) if other is None]
+    added = [place for place, other in zip(axis.other, axis.first, strict=True) if other is None]
+    css, code = ("encoder", "en") if source else ("decoder", "fr")
+    return "".join(
+        f'<p><span class="name">{escape(title)}, {escape(name)}</span> '
+        f'<span class="{css}" lang="{code}">{_marked(words, marked, tag)}</span></p>'
+        for name, words, marked, tag in ((pair.names[0], one, alone, "del"), (pair.names[1], two, added, "ins"))
+    )
+
+
+def _words(trace: Trace, source: bool) -> list[tuple[str, bool]]:
+    """Return the words of a sentence without </s>, each with whether a blank precedes it."""
+    words = trace.words()
+    names, groups = (words.source, words.source_groups) if source else (words.target, words.target_groups)
+    pieces = trace.source_surfaces if source else trace.target_pieces
+    return [
+        (name, pieces[group[0]].startswith(SPACE) or pieces[group[0]] in SPECIAL_PIECES)
+        for name, group in zip(names, groups, strict=True)
+        if name != "</s>"
+    ]
+
+
+def _marked(words: list[tuple[str, bool]], places: list[int | None], tag: str) -> str:
+    return "".join(
+        (" " if blank and k else "") + (f"<{tag}>{escape(word)}</{tag}>" if k in places else escape(word))
+        for k, (word, blank) in enumerate(words)
+    )

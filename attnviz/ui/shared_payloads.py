@@ -1,0 +1,165 @@
+"""Serve the payloads that the browser draws a translation from, which it fetches itself.
+
+A run of the page does not make them, it only passes their addresses: most are outside the window when a translation is
+first shown. Each is made at the first request and cached for all visitors, as long as some session shows the
+translation.
+"""
+
+from __future__ import annotations
+
+import gzip
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast, get_args
+from urllib.parse import urlencode
+
+import orjson
+
+from attnviz.analysis.recomputation import Weights
+from attnviz.languages import LANGUAGES, language, set_language
+from attnviz.lru_cache import LRUCache
+from attnviz.palette import ThemeName
+from attnviz.trace import Trace
+from attnviz.ui.resources import weights_digest_of, weights_of
+
+PLACE = "attnviz-record"
+"""Prefix of the addresses of these payloads, below the page, before the translation's fingerprint and a name."""
+
+_ON_SHOW: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
+"""Translations by their fingerprint, as long as a session or a cache holds them."""
+
+_MADE: LRUCache[bytes] = LRUCache(32 << 20, size=len)
+"""LRU cache of compressed payloads. Those of one translation take 150 to 300 kB."""
+
+
+class UnknownRecordError(LookupError):
+    """The payload does not exist, or no session shows its translation any more."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The inputs of a payload."""
+
+    trace: Any
+    weights: Weights | None
+    """Weights of the model that made the translation, or None where it is not installed."""
+    steps: tuple[int, ...]
+    theme: ThemeName
+    word: int | None
+    """Id of a piece that is requested in addition to those that the steps wrote."""
+    after: bool = False
+    """Whether posterior attention α′ is shown instead of α."""
+    parent: Any = None
+    """Translation that this one was changed from by hand, where it is requested."""
+    part: str = ""
+    """Requested part of the translation, in the maker's own terms."""
+
+
+Maker = Callable[[Asked], Mapping[str, Any]]
+
+
+def on_show(trace: Trace) -> Trace:
+    """Make the payloads of `trace` available as long as the caller holds the returned object.
+
+    All sessions that show the same translation get the same object.
+    """
+    return _ON_SHOW.setdefault(trace.fingerprint, trace)
+
+
+def shown_trace(fingerprint: str) -> Any:
+    """Return the translation with that fingerprint if a session shows it, otherwise None."""
+    return _ON_SHOW.get(fingerprint)
+
+
+def address(
+    trace: Trace,
+    name: str,
+    theme: ThemeName,
+    *,
+    every: bool,
+    word: bool = False,
+    after: bool = False,
+    parent: Trace | None = None,
+    models: str = "",
+    part: str = "",
+) -> str:
+    """Return the address of the payload `name` of `trace`, drawn for `theme` in the current language.
+
+    It is that of all steps (`every`), or contains `{step}` for one. A payload that depends on the chosen `word`
+    contains `{word}`; `after` means that α′ is shown. The `parent`, which was changed by hand, must be shown as well.
+    Different payloads have different addresses, also after the model was replaced; `models` identifies further models
+    that it is made by, and `part` the part of the translation.
+    """
+    asked = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
+    asked |= {name: value for name, value in (("models", models), ("part", part)) if value}
+    if parent is not None:
+        asked["parent"] = parent.fingerprint
+    steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
+    seen = "&after=1" if after else ""
+    return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(asked)}{seen}&steps={steps}{chosen}"
+
+
+def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapping[str, str]) -> bytes:
+    """Return a payload as JSON, compressed by gzip; `makers` by name, `asked` the parameters of its address.
+
+    Raise UnknownRecordError where there is none.
+    """
+    trace, maker = _ON_SHOW.get(fingerprint), makers.get(name)
+    theme, code = asked.get("theme", ""), asked.get("lang", "")
+    if trace is None or maker is None or theme not in get_args(ThemeName) or code not in LANGUAGES:
+        raise UnknownRecordError(name)
+    steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
+    after, parent = asked.get("after") == "1", _parent(asked.get("parent", ""), trace)
+    part = asked.get("part", "")[:400]
+    key = (
+        fingerprint,
+        name,
+        theme,
+        code,
+        steps,
+        word,
+        after,
+        parent and parent.fingerprint,
+        weights_digest_of(trace),
+        asked.get("models", "")[:40],
+        part,
+    )
+
+    def made() -> bytes:
+        set_language(code)
+        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent, part)
+        text = orjson.dumps(maker(given), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
+        return gzip.compress(text, compresslevel=1, mtime=0)
+
+    return _MADE.get(key, made)
+
+
+def _steps(text: str, count: int) -> tuple[int, ...]:
+    """Return the steps that an address requests, out of `count`."""
+    if text == "all":
+        return tuple(range(count))
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < count):
+        raise UnknownRecordError(text)
+    return (int(text),)
+
+
+def _word(text: str, trace: Trace) -> int | None:
+    """Return the piece of the vocabulary that an address requests, or None."""
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < trace.vocabulary_size):
+        raise UnknownRecordError(text)
+    return int(text)
+
+
+def _parent(fingerprint: str, trace: Trace) -> Trace | None:
+    """Return the translation with this fingerprint if `trace` may derive from it: same sentence and same model."""
+    if not fingerprint:
+        return None
+    parent = _ON_SHOW.get(fingerprint)
+    if parent is None or not parent.translated or not trace.translated:
+        raise UnknownRecordError(fingerprint)
+    if (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):
+        raise UnknownRecordError(fingerprint)
+    return parent

@@ -1,0 +1,64 @@
+"""Compute weights that a step borrows: of another step, the posterior, word links, or another model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.borrowed_weights import linked_look, look_of
+from attnviz.analysis.pharaoh import read_pharaoh
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+from attnviz.model_folder import read_config
+from attnviz.trace import Trace
+from attnviz.ui.resources import devices, models, posterior_of, translate
+
+
+def lenders(trace: Trace) -> list[str]:
+    """Return the names of the other models with attention, whose weights a step of `trace` can borrow."""
+    return [name for name, folder in models().items() if name != trace.model and _attends(str(folder))]
+
+
+def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return the weights (Tx,), at least 0, with sum 1, that 0-based `step` of `trace` borrows.
+
+    `source` has the lender's kind, `from`, and, except for the posterior, which one, `of`: a "step" (from 0), "links"
+    as text, with source and target words counted from 0, or a "model" by its name, force-decoded with the same
+    translation. Raise AttnvizError where there are no such weights.
+    """
+    kind, of = source.get("from"), source.get("of")
+    if kind == "step":
+        if type(of) is not int or not 0 <= of < len(trace.target_ids):
+            raise AttnvizError(gettext("There is no such step to borrow a look from."))
+        row = trace.alignment[of].astype(np.float64)
+    elif kind == "posterior":
+        after = posterior_of(trace)
+        if after is None:
+            raise AttnvizError(
+                gettext("There is no posterior of this translation: the model that made it is not here.")
+            )
+        row = after[step]
+    elif kind == "links":
+        row = linked_look(trace, step, read_pharaoh(str(of)))
+    elif kind == "model" and of in lenders(trace):
+        row = look_of(trace, step, _led_through(trace, str(of)))
+    else:
+        raise AttnvizError(gettext("There is no model of this name here that has attention."))
+    found: NDArray[np.float64] = row / row.sum()
+    return found
+
+
+def _led_through(trace: Trace, model: str) -> Trace:
+    """Return the trace of another model, force-decoded with the sentence and translation of `trace`."""
+    device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
+    return translate(str(models()[model]), device, trace.source_text, 1, trace.translation)
+
+
+def _attends(folder: str) -> bool:
+    try:
+        return bool(read_config(folder).get("attention") != "none")
+    except AttnvizError:  # damaged: the error is shown when the model is used
+        return False

@@ -1,0 +1,33 @@
+"""Draw the architecture diagram of the step view, at the current step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.components.diagram.diagram import machine_drawing, machine_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.shared_payloads import Asked, UnknownRecordError
+from attnviz.ui.step.payload_addresses import place_of
+from attnviz.ui.step.stages import narration
+from attnviz.wording.diagram import has_machine, no_machine
+
+
+def machine(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
+    """Draw the computation of the current step from source to target pieces; its stages are links named by `titles`."""
+    st.html(f'<h2 class="section">{gettext("The machine at this step")}</h2>')
+    if not has_machine(view.trace):
+        st.text(no_machine(view.trace))
+        return
+    machine_drawing(view, place_of(view, "machine", theme), titles)
+
+
+def drawing_record(asked: Asked) -> dict[str, Any]:
+    """Return the payload of the diagram; raise UnknownRecordError for an architecture without one."""
+    if not has_machine(asked.trace):
+        raise UnknownRecordError("machine")
+    return machine_record(asked.trace, asked.steps, narration(asked.trace, asked.steps))

@@ -1,0 +1,58 @@
+"""The step view of imported attention, computed by another program: what it has, and what is missing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.architectures import told
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.languages import gettext
+from attnviz.ui.components.chart.chart import chart
+from attnviz.ui.components.findings.findings import findings_panel
+from attnviz.ui.components.player.player import Pair
+from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.step.heatmap import heatmap_beside
+from attnviz.ui.step.key_help import key_names
+from attnviz.ui.step.payload_addresses import all_at_once, place_of
+from attnviz.ui.step.stages import narration
+from attnviz.ui.step.step_controls import transport
+from attnviz.ui.step.tables import chart_tables
+from attnviz.ui.style import theme_name
+from attnviz.wording.imported_attention import inside_is_missing
+
+PICTURES = ("look", "energy", "softmax")
+"""Figures of a step, each drawn where possible."""
+
+
+def attention_room(view: View) -> None:
+    """Draw the panels of `view`, an `Attention`, and say which are missing."""
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+        transport(view, Pair((gettext("Source"), gettext("Target")), ("und", "und")))
+        left, right = heatmap_beside(view, theme_name())
+        if view.shows("numbers"):
+            with left:
+                findings_panel(view)
+        with right, st.container(key=view.key("step_panel")):
+            _step(view)
+        chart_tables(view)
+
+
+def _step(view: View) -> None:
+    """Draw the current step: its summary, attention, and imported energies."""
+    trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
+    if all_at_once(view):
+        steps = tuple(range(view.steps))
+        facts = summary_record(trace, narration(trace, steps), told(trace).step_sentence)
+    else:
+        facts = {"at": place_of(view, "facts", theme)}
+    step_summary(view, told(trace).stage_titles(trace), facts)
+    key_names(view, stepping_only=not view.shows("numbers"))
+    for name in PICTURES[: None if view.shows("numbers") else 1]:
+        if not STEP_FIGURES[name].lacking(subject):
+            if name != "look":  # the stage above has the same title
+                st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
+            chart(view, place_of(view, name, theme), name)
+    with st.container(key=view.key("inside_is_missing")):
+        st.text(inside_is_missing())

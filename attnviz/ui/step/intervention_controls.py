@@ -1,0 +1,47 @@
+"""Draw the controls that change attention and words by hand, where the model is installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.trace import Record
+from attnviz.ui.components.intervention_controls.intervention_controls import bench, bench_record
+from attnviz.ui.components.other_word.other_word import other_word, rivals_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import knows_after, tokenizer_of
+from attnviz.ui.shared_payloads import Asked, address
+from attnviz.ui.step.borrowed_weights import lenders
+
+
+def can_be_changed(trace: Record) -> bool:
+    """Return whether the model that made `trace` is installed, so that it can translate again."""
+    return tokenizer_of(trace) is not None
+
+
+def hand_words(trace: Record) -> dict[str, str] | None:
+    """Return the labels of the weights' sliders, or None where bars cannot be dragged."""
+    return {"weight": gettext("weight of {name}")} if can_be_changed(trace) and trace.attends_once else None
+
+
+def bench_panel(view: View, theme: ThemeName) -> None:
+    """Draw the controls of the current step's attention, where it can be changed."""
+    if hand_words(view.trace) is not None:
+        bench(view, address(view.trace, "bench", theme, every=True), lenders(view.trace))
+
+
+def other_word_panel(view: View, at: str) -> None:
+    """Draw the choice of another word from the payload at the address `at`, where one can be written."""
+    if can_be_changed(view.trace):
+        other_word(view, at)
+
+
+def changes_record(asked: Asked) -> dict[str, Any]:
+    """Return the payload of the attention controls, for all steps."""
+    return bench_record(asked.trace, knows_after(asked.trace))
+
+
+def other_words_record(asked: Asked) -> dict[str, Any]:
+    """Return the payload of other words at each requested step."""
+    return rivals_record(asked.trace, asked.steps)

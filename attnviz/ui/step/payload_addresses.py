@@ -1,0 +1,20 @@
+"""Return the addresses of a view's payloads, and how many steps they contain."""
+
+from __future__ import annotations
+
+from attnviz.palette import ThemeName
+from attnviz.ui.page_state.view import View
+from attnviz.ui.shared_payloads import address
+
+MOST_AT_ONCE = 100
+"""Largest number of steps that the browser fetches at once; in longer translations it fetches each when it is shown."""
+
+
+def all_at_once(view: View) -> bool:
+    """Return whether the browser fetches the payloads of all steps at once."""
+    return view.steps <= MOST_AT_ONCE
+
+
+def place_of(view: View, name: str, theme: ThemeName) -> str:
+    """Return the address of the payload `name` of `view`."""
+    return address(view.trace, name, theme, every=all_at_once(view))

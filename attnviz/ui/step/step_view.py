@@ -1,0 +1,122 @@
+"""Draw one translation: sentences, step controls, heatmap, and the numbers of a step.
+
+The browser changes the step itself, from payloads that it has or fetches; the server does not know the current step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.architectures import told
+from attnviz.ui.components.findings.findings import findings_panel
+from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
+from attnviz.ui.glossary import glossary_box
+from attnviz.ui.language import use_chosen_language
+from attnviz.ui.page_state.detail_level import DetailLevel
+from attnviz.ui.page_state.posterior_section import shows_posterior
+from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import weights_of
+from attnviz.ui.shared_payloads import on_show
+from attnviz.ui.step.diagram import machine
+from attnviz.ui.step.energy_decomposition import microscope_panel
+from attnviz.ui.step.heatmap import heatmap_beside, shown_choices
+from attnviz.ui.step.idea import idea_facts, idea_stage
+from attnviz.ui.step.imported_attention_view import attention_room
+from attnviz.ui.step.key_help import key_names
+from attnviz.ui.step.link_messages import link_told
+from attnviz.ui.step.logit_attribution import ledger_panel
+from attnviz.ui.step.payload_addresses import all_at_once, place_of
+from attnviz.ui.step.posterior_section import open_posterior_section, posterior_section
+from attnviz.ui.step.stages import narration, stage
+from attnviz.ui.step.step_controls import transport
+from attnviz.ui.step.tables import chart_tables
+from attnviz.ui.step.tour import tour
+from attnviz.ui.step.verification_badge import verification_badge
+from attnviz.ui.step.what_changed import what_changed
+from attnviz.ui.style import theme_name
+
+
+@st.fragment
+def step_room(view: View, depth: DetailLevel = "everything") -> None:
+    """Draw the parts of `view` that depend on the step, at the level of detail `depth`."""
+    use_chosen_language()
+    view = replace(_on_show(view), depth=depth)
+    open_posterior_section(view)
+    with st.container(key=view.key("link_problem")):
+        link_told(view)
+    if not view.trace.translated:
+        attention_room(view)
+        return
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+        transport(view, tour=True)
+        left, right = heatmap_beside(view, theme_name())
+        if view.shows("numbers"):
+            with left:
+                findings_panel(view)
+        with right, st.container(key=view.key("step_panel")):
+            _step_panel(view)
+        with st.container(key=view.key("machine_box")):
+            machine(view, theme_name(), _titles(view))
+        with st.container(key=view.key("stages")):
+            _stages(view)
+        chart_tables(view)
+        tour(view, theme_name())
+
+
+def _on_show(view: View) -> View:
+    """Return `view` with its translation and what-ifs registered for payloads (`records.on_show`)."""
+    tried = view.branches
+    if tried is not None:
+        tried = replace(tried, first=on_show(tried.first), traces=tuple(map(on_show, tried.traces)))
+    return replace(view, trace=on_show(view.trace), branches=tried)
+
+
+def _step_panel(view: View) -> None:
+    """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
+    trace, theme, idea = view.trace, theme_name(), _tells_idea(view)
+    steps = tuple(range(view.steps))
+    if not all_at_once(view):
+        facts = {"at": place_of(view, "idea-facts" if idea else "facts", theme)}
+    else:  # it is in the window at once
+        facts = idea_facts(trace, steps) if idea else summary_record(trace, narration(trace, steps))
+    step_summary(view, _titles(view), facts)
+    if view.shows("everything"):
+        session = st.session_state
+        after = shows_posterior(session, view) or shown_choices(session, view).face != "before"
+        verification_badge(view, weights_of(trace), theme, after=after)
+    key_names(view, stepping_only=not view.shows("numbers"))
+    glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
+
+
+def _titles(view: View) -> dict[int, str]:
+    """Return the titles of the stages."""
+    words = told(view.trace)
+    return words.idea_titles(view.trace) if _tells_idea(view) else words.stage_titles(view.trace)
+
+
+def _tells_idea(view: View) -> bool:
+    """Return whether the step is explained at the level *Idea*."""
+    return not view.shows("numbers")
+
+
+def _stages(view: View) -> None:
+    """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
+    theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
+    draw = idea_stage if _tells_idea(view) else stage
+    for number in titles:
+        with st.container(key=view.key(f"stage_{number}")):
+            draw(view, number, theme, titles)
+        if number == 1 and view.shows("everything"):
+            with st.container(key=view.key("inside_energy")):
+                microscope_panel(view, weights, theme)
+        if number == 5 and view.shows("everything"):
+            with st.container(key=view.key("inside_word")):
+                ledger_panel(view, weights, theme)
+    if view.shows("everything"):
+        with st.container(key=view.key("looking_back")):
+            posterior_section(view, theme)
+    if view.parent is not None:  # last, so that nothing else moves; the style sheet places it below the weights
+        with st.container(key=view.key("what_changed")):
+            what_changed(view, theme)

@@ -1,0 +1,31 @@
+"""Draw text passages with a heading, and lists of references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from attnviz.languages import gettext
+from attnviz.wording.why_story import Passage
+
+
+def text_passage(told: Passage, french: str = "") -> None:
+    """Draw a heading and its paragraphs, with an optional text in French at the end."""
+    texts = filter(None, (*told.paragraphs, told.hint))
+    paragraphs = [f'<p class="reading">{escape(text)}</p>' for text in texts]
+    if french:
+        paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
+    st.html(f'<div class="passage"><h2>{escape(told.heading)}</h2>{"".join(paragraphs)}</div>')
+
+
+def references(listed: Sequence[tuple[str, str, str]]) -> None:
+    """Draw a list of references: authors, title, and arXiv number if there is one."""
+    items = "".join(
+        f"<li>{escape(who)}. {escape(title)}."
+        + (f' <a href="https://arxiv.org/abs/{number}">arXiv {number}</a>' if number else "")
+        + "</li>"
+        for who, title, number in listed
+    )
+    st.html(f'<h2 class="section">{gettext("Who said it first")}</h2><ul class="references" lang="en">{items}</ul>')

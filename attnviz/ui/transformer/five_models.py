@@ -1,0 +1,223 @@
+"""Draw the last rung: the translations of the visitor's sentence by all five models, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.fit import MisfitError
+from attnviz.analysis.verification import Verification
+from attnviz.architectures import verifier_of
+from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.languages import gettext, ngettext
+from attnviz.model_folder import count_parameters
+from attnviz.palette import ThemeName
+from attnviz.trace import Record
+from attnviz.ui.bleu_by_length import Rows, measured
+from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_record
+from attnviz.ui.components.gallery.gallery import cell, gallery, group
+from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_record, written_lane
+from attnviz.ui.components.verification_badge.verification_badge import proof
+from attnviz.ui.components.view_state.view_state import view_state
+from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import models, translate, weights_of
+from attnviz.ui.shared_payloads import Asked as RecordAsked
+from attnviz.ui.shared_payloads import Maker, UnknownRecordError, address, shown_trace
+from attnviz.ui.step.verification_badge import verification_rows
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER, Asked, Chosen, Exhibit
+from attnviz.wording.parallel_translations import (
+    Facts,
+    by_length_sentence,
+    combined_badge,
+    facts_told,
+    looks_told,
+    misfit_of,
+    model_name,
+    note,
+    standing,
+)
+from attnviz.wording.verification import discrepancy_text, what_is_proved
+
+MODELS = (FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE)
+"""In the order of the page."""
+_FIRST = "What is computed first takes longer."
+"""Translated first, so that the warm-up does not count in a model's duration."""
+
+
+def _open(asked: Asked) -> View:
+    traces = _all(asked)
+    if not traces:
+        raise AttnvizError(gettext("None of the models of this rung is here: {names}.", names=", ".join(MODELS)))
+    return View(EXHIBIT.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
+
+
+def _all(asked: Asked) -> list[Any]:
+    """Return the translations by the installed models; raise AttnvizError on bad input."""
+    folders = models()
+    found = []
+    for name in MODELS:
+        if name in folders:
+            translate(str(folders[name]), asked.device, _FIRST, 1, None)
+            found.append(asked.translated(name))
+    return found
+
+
+def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
+    traces = _all(asked)
+    st.session_state["answers_on_show"] = traces  # payloads need the traces held
+    if absent := [name for name in MODELS if name not in models()]:
+        st.text(gettext("Not among the models here: {absent}.", absent=", ".join(absent)))
+    rows = _measured()
+    if told := _standing(rows):
+        st.html(f'<p class="reading">{told}</p>')
+    lanes(view, _lanes(view, traces, rows))
+    view_state(view)
+    _badge(view, traces, theme)
+    st.html(f'<h2 class="section">{gettext("Where they looked")}</h2><p class="reading">{looks_told()}</p>')
+    cells = [_cell(trace) for trace in traces if trace.attends]
+    gallery(view, [group("", "", cells, len(cells))])
+    if rows:
+        _by_length(view, asked, rows, theme)
+
+
+def _measured() -> Rows:
+    return measured(MODELS, all_of_them=False)
+
+
+def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
+    labels = [gettext("step {step} of {count}", step=step + 1, count=view.steps) for step in range(view.steps)]
+    drawn = []
+    for trace in traces:
+        notes = [note(trace, step) for step in range(len(trace.target_pieces))]
+        notes += [ngettext("finished after {count} step", "finished after {count} steps", len(notes))] * (
+            view.steps - len(notes)
+        )
+        drawn.append(written_lane(trace, model_name(trace), facts_told(_facts(trace, rows)), "", notes))
+    return lanes_record("-".join(trace.fingerprint for trace in traces), labels, drawn)
+
+
+def _facts(trace: Any, rows: Rows) -> Facts:
+    """Return the facts about the model that made `trace`, and about this translation."""
+    own = {row["words"]: float(row["bleu"]) for row in rows if row["model"] == trace.model}
+    bucket = bucket_of(len(trace.source_text.split()), list(own)) or ""
+    return Facts(count_parameters(models()[trace.model]), 1000 * trace.seconds, bucket, own.get(bucket))
+
+
+def _cell(trace: Any) -> dict[str, Any]:
+    words = trace.words()
+    label = gettext(
+        "{model}: alignment of {target} and {source}",
+        model=trace.model,
+        target=ngettext("{count} French word", "{count} French words", len(words.target)),
+        source=ngettext("{count} English word", "{count} English words", len(words.source)),
+    )
+    return cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
+
+
+def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
+    words = len(asked.sentence.split())
+    figure = bleu_by_length(rows, theme, marked=words)
+    st.html(f'<h2 class="section">{_length_title()}</h2>')
+    given_chart(view, steady_record(figure.to_json(), {EVERY_STEP: ("", _length_told(rows))}), "by_length")
+
+
+def _length_told(rows: Rows) -> str:
+    return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}], LARGE)
+
+
+def _standing(rows: Rows) -> str:
+    scores = {name: {row["words"]: float(row["bleu"]) for row in rows if row["model"] == name} for name in MODELS}
+    return standing(scores[ADDITIVE], scores[TRANSFORMER])
+
+
+def _length_title() -> str:
+    return gettext("BLEU by the length of the sentence")
+
+
+def _badge(view: View, traces: list[Any], theme: ThemeName) -> None:
+    """Draw one badge for the step in all models, except those no longer installed."""
+    parts = ".".join(trace.fingerprint for trace in traces if weights_of(trace) is not None)
+    if parts:
+        proof(view, address(view.trace, "answers-proof", theme, every=False, part=parts))
+
+
+def _proof(asked: RecordAsked) -> dict[str, Any]:
+    """Return the payload of the checks of a step in every model; of shorter translations the last step."""
+    step, *others = asked.steps
+    traces = [shown_trace(fingerprint) for fingerprint in asked.part.split(".")]
+    if others or any(trace is None for trace in traces):
+        raise UnknownRecordError("answers-proof")
+    found: list[tuple[Record, int, Verification]] = []
+    for trace in traces:
+        weights, at = weights_of(trace), min(step, len(trace.target_pieces) - 1)
+        if weights is None:
+            raise UnknownRecordError("answers-proof")
+        try:
+            found.append((trace, at, verifier_of(trace, weights).prove(at)))
+        except MisfitError:
+            return {"holds": False, "told": misfit_of(trace), "wrong": [], "about": "", "names": [], "rows": []}
+    return {
+        "holds": all(one.holds for _, _, one in found),
+        "told": combined_badge([one for _, _, one in found], step),
+        "about": what_is_proved(),
+        "wrong": [
+            f"{trace.model}: {discrepancy_text(trace, wrong, at)}"
+            for trace, at, one in found
+            for wrong in one.discrepancies
+        ],
+        "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
+        "rows": [
+            (f"{trace.model}: {name}", *rest) for trace, _, one in found for name, *rest in verification_rows(one)
+        ],
+    }
+
+
+MAKERS: Mapping[str, Maker] = {"answers-proof": _proof}
+"""By the names in their addresses."""
+
+
+def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+    for trace in _all(asked):
+        if trace.attends:
+            title, drawn = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
+            yield Picture(title, title, f"heatmap-{trace.model}", drawn, heatmap_table(trace), trace.translation)
+    if rows := _measured():
+        figure = bleu_by_length(rows, theme, marked=len(asked.sentence.split()))
+        yield Picture(
+            _length_title(),
+            _length_title(),
+            "bleu-by-length",
+            figure,
+            bleu_by_length_table(rows),
+            f"{_length_told(rows)} {_standing(rows)}".strip(),
+        )
+
+
+def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
+    """Yield the translations as a table, one row for each model."""
+    rows = _measured()
+    frame = []
+    for trace in _all(asked):
+        facts = _facts(trace, rows)
+        frame.append(
+            {
+                gettext("model"): trace.model,
+                gettext("translation"): trace.translation,
+                gettext("parameters"): facts.parameters,
+                gettext("milliseconds"): facts.milliseconds,
+                gettext("BLEU at this length"): facts.bleu,
+                gettext("log probability per piece"): float(np.mean(trace.log_probabilities)),
+            }
+        )
+    yield gettext("The answers"), pd.DataFrame(frame).set_index(gettext("model"))
+
+
+EXHIBIT = Exhibit(_open, _panel, _pictures, "answers", _tables)

@@ -1,0 +1,52 @@
+"""Read the alignment error rates of a transformer's heads, stored beside its weights by a command."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attnviz.lru_cache import LRUCache, kept_in, size_of
+from attnviz.model_folder import stamp
+from attnviz.ui.resources import models, weights_digest_of
+
+FILE = "heads.csv"
+"""File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""
+LINKS = "mutual argmax"
+
+
+@dataclass(frozen=True)
+class HeadErrors:
+    """Alignment error rates of all cross-attention heads, on one file of gold links."""
+
+    file: str
+    sentences: int
+    rates: Mapping[tuple[int, int], float]
+    """By 0-based layer and head, each in [0, 1]."""
+
+
+def head_errors(trace: Any) -> HeadErrors | None:
+    """Return the rates of the model that made `trace`, on the first file of the table.
+
+    Return None where they are missing or damaged, or belong to other weights.
+    """
+    folder, digest = models().get(trace.model), weights_digest_of(trace)
+    if folder is None or not digest:
+        return None
+    try:
+        return _read(str(folder), stamp(str(folder), FILE), digest)
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+@kept_in(LRUCache(1 << 18, size=size_of))
+def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadErrors | None:  # noqa: ARG001  the key
+    with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["links"] == LINKS and row["head"]]
+    if not rows or any(not row["weights"] or not digest.startswith(row["weights"]) for row in rows):
+        return None
+    first = [row for row in rows if row["file"] == rows[0]["file"]]
+    rates = {(int(row["layer"]) - 1, int(row["head"]) - 1): float(row["aer"]) for row in first}
+    return HeadErrors(first[0]["file"], int(first[0]["sentences"]), rates)

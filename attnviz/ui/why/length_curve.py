@@ -1,0 +1,62 @@
+"""Draw the measured BLEU of the three models by sentence length, with the visitor's sentence marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.bleu_by_length import FILE, Rows
+from attnviz.ui.bleu_by_length import measured as measured_of
+from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.why.three_models import MODELS, Trio
+from attnviz.wording.why import length_sentence
+
+
+def by_length(view: View, three: Trio, theme: ThemeName) -> str:
+    """Draw the figure; where nothing was measured, return a sentence that says so."""
+    rows = measured()
+    if not rows:
+        return gettext("What was measured of the three models by length, {file}, is not beside them.", file=FILE)
+    words = len(three.good.source_text.split())
+    figure = bleu_by_length(rows, theme, marked=words)
+    record = steady_record(figure.to_json(), {EVERY_STEP: ("", _told(rows, words, three))})
+    given_chart(view, record, "by_length")
+    return ""
+
+
+def measured() -> Rows:
+    """Return the measured rows of the three models; nothing where they are missing or damaged."""
+    return measured_of(MODELS)
+
+
+def _told(rows: Rows, words: int, three: Trio) -> str:
+    bucket = bucket_of(words, list(dict.fromkeys(row["words"] for row in rows)))
+    if bucket is None:
+        return ""
+    kinds = {trace.model: str(trace.config["attention"]) for trace in three.own}
+    scores = {kinds[row["model"]]: float(row["bleu"]) for row in rows if row["words"] == bucket}
+    return length_sentence(words, bucket, {kind: scores[kind] for kind in kinds.values() if kind in scores})
+
+
+def by_length_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  same signature as the others
+    """Yield the numbers of the figure."""
+    if rows := measured():
+        yield _title(), bleu_by_length_table(rows)
+
+
+def by_length_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+    """Yield the figure as it is saved."""
+    if rows := measured():
+        words = len(three.good.source_text.split())
+        figure, told = bleu_by_length(rows, theme, marked=words), _told(rows, words, three)
+        yield Picture(_title(), _title(), "bleu-by-length", figure, bleu_by_length_table(rows), told)
+
+
+def _title() -> str:
+    return gettext("BLEU by the length of the sentence")

@@ -1,0 +1,84 @@
+"""Draw three translations of one sentence, written step by step in parallel, with what each attends to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from attnviz import Trace
+from attnviz.languages import gettext, language, ngettext
+from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_record, written_lane
+from attnviz.ui.figure_cache import made_once
+from attnviz.ui.page_state.view import View
+from attnviz.ui.why.three_models import Trio
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.why import attention_name
+
+
+def race(view: View, three: Trio) -> None:
+    """Draw the three translations of `three` with their step controls."""
+    identity = "-".join(trace.fingerprint for trace in three.own)
+    lanes(view, _record(three, identity, language()))
+
+
+@made_once
+def _record(_three: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  the key of the cache
+    count = len(_three.longest.target_pieces)
+    labels = [gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
+    return lanes_record(identity, labels, [_lane(trace, count) for trace in _three.own])
+
+
+def _lane(trace: Trace, count: int) -> dict[str, object]:
+    kind, units = str(trace.config["attention"]), trace.contexts.shape[1]
+    if trace.attends:
+        told = gettext("Before each piece it looks at the English anew: a weight for every word, and they add up to 1.")
+        strip = gettext(
+            "What it looked at, added up: {units} numbers, two directions of reading side by side; others at "
+            "every step.",
+            units=units,
+        )
+    else:
+        told = gettext("It has read the sentence into one vector, and cannot look again: no word has a weight.")
+        strip = gettext(
+            "The vector: {units} numbers, the last of reading in one direction; the same at every step.", units=units
+        )
+    return written_lane(trace, attention_name(kind), told, strip, _notes(trace, count))
+
+
+def _notes(trace: Trace, count: int) -> list[str]:
+    """Return the note of each of `count` steps, including those after the end of this translation."""
+    words, steps = trace.words(), len(trace.target_pieces)
+    notes = []
+    for step, log in enumerate(trace.log_probabilities):
+        sure = gettext("gives its piece a chance of {share}", share=percent(float(np.exp(log))))
+        if trace.attends:
+            shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
+            most = int(np.argmax(shares))
+            looks = gettext(
+                "looks most at {word}, {weight}",
+                word=quote(shorten(words.source[most], 20)),
+                weight=decimal(shares[most]),
+            )
+        else:
+            looks = gettext("looks nowhere")
+        notes.append(gettext("{looks}; {sure}", looks=looks, sure=sure))
+    return notes + [ngettext("finished after {count} step", "finished after {count} steps", steps)] * (count - steps)
+
+
+def race_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each translation as a table, a row for each step (counted from 1)."""
+    for trace in three.own:
+        words = trace.words()
+        shares = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
+        frame: dict[str, object] = {
+            gettext("target piece"): list(trace.target_pieces),
+            "p": np.exp(trace.log_probabilities),
+        }
+        if trace.attends:
+            frame[gettext("looks most at")] = [words.source[place] for place in shares.argmax(axis=1)]
+            frame[gettext("largest weight")] = shares.max(axis=1)
+        index = pd.RangeIndex(1, len(trace.target_pieces) + 1, name=gettext("step"))
+        yield attention_name(str(trace.config["attention"])), pd.DataFrame(frame, index=index)

@@ -1,0 +1,62 @@
+"""Export the page *Why attention?* for a lecture."""
+
+from __future__ import annotations
+
+from attnviz import Trace
+from attnviz.export.story import Chapter, Story, StoryPicture
+from attnviz.figures.translation import translation_figure
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.toolbar.downloads import Picture, story_pictures
+from attnviz.ui.why.forced import forced_pictures
+from attnviz.ui.why.gradient_decay import signals_pictures
+from attnviz.ui.why.growth import growth_pictures
+from attnviz.ui.why.length_curve import by_length_pictures
+from attnviz.ui.why.side_by_side import race_tables
+from attnviz.ui.why.three_models import Trio
+from attnviz.wording import why_story
+from attnviz.wording.why import attention_name
+from attnviz.wording.why_story import REFERENCES, Passage
+
+
+def why_told(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
+    """Return the page for a lecture on `three`, and on the growing sentence where there is one.
+
+    Raise AttnvizError where a model is missing.
+    """
+    good = three.good
+    forced = why_story.forced(good.model, given=good.search.method == "forced")
+    whose = gettext("The translation, by {model}: {text}", model=good.model, text=good.translation)
+    if good.search.method == "forced":
+        whose = gettext("The translation, as it was given: {text}", text=good.translation)
+    chapters = [
+        _chapter(why_story.opening()),
+        _race(three, theme),
+        _chapter(Passage(forced.heading, (forced.paragraphs[0], whose)), *forced_pictures(three, theme)),
+        _chapter(why_story.signals(), *signals_pictures(three, theme)),
+        _chapter(why_story.by_length(), *by_length_pictures(three, theme)),
+    ]
+    if long is not None:
+        grows = why_story.growth()
+        chapters.append(
+            _chapter(Passage(grows.heading, (long.source_text, *grows.paragraphs)), *growth_pictures(long, theme))
+        )
+    count = len(three.longest.target_pieces)
+    moments = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
+    return Story(gettext("Why attention?"), good.source_text, tuple(chapters), moments, references=REFERENCES)
+
+
+def _race(three: Trio, theme: ThemeName) -> Chapter:
+    """Return the three translations, each with its heatmap or its one vector, with the row of a step framed."""
+    told = gettext("A picture has a row for each word; the slider above, or ← and →, frames that of a step.")
+    drawn = tuple(_looks(trace, theme) for trace in three.own)
+    return Chapter(why_story.race().heading, (told,), drawn, tuple(race_tables(three)))
+
+
+def _looks(trace: Trace, theme: ThemeName) -> StoryPicture:
+    name = attention_name(str(trace.config["attention"]))
+    return StoryPicture(f"{name} ({trace.model})", (trace.translation,), (translation_figure(trace, theme=theme),))
+
+
+def _chapter(told: Passage, *drawn: Picture) -> Chapter:
+    return Chapter(told.heading, told.paragraphs, story_pictures(drawn))

@@ -1,0 +1,142 @@
+"""Draw the page *Why attention?*: texts, figures and downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from attnviz import Trace
+from attnviz.languages import gettext
+from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
+from attnviz.ui.components.view_state.view_state import view_state
+from attnviz.ui.concurrency import in_turn
+from attnviz.ui.language import use_chosen_language
+from attnviz.ui.page_state import address
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.resources import models, translate
+from attnviz.ui.shared_payloads import on_show
+from attnviz.ui.style import theme_name
+from attnviz.ui.text_passages import references, text_passage
+from attnviz.ui.toolbar.downloads import Picture, file_name, picture_box, picture_file
+from attnviz.ui.why.forced import forced, forced_pictures, forced_tables
+from attnviz.ui.why.gradient_decay import signals, signals_pictures, signals_tables
+from attnviz.ui.why.growth import growing, growth_pictures, growth_tables, no_judge
+from attnviz.ui.why.length_curve import by_length, by_length_pictures, by_length_tables
+from attnviz.ui.why.long_sentence import choose_long_sentence, forget_long_sentence
+from attnviz.ui.why.side_by_side import race, race_tables
+from attnviz.ui.why.three_models import Trio, judge
+from attnviz.ui.why.why_export import why_told
+from attnviz.wording import why_story
+from attnviz.wording.why_story import REFERENCES
+
+RACE, GROWTH = "why", "growing"
+"""Ids of the page's views: the three translations, and the growing sentence."""
+_HELD = "why_on_show"
+
+
+def why_room(three: Trio, main: View) -> None:
+    """Draw the page for the sentence of `three`; its address includes the parameters of `main`.
+
+    `main` is the view of other pages.
+    """
+    three, session = replace(three, good=on_show(three.good)), st.session_state
+    view = View(RACE, three.longest)
+    address.write_too(session, address.own_parameters(session, main))
+    address.lead(session, view, main)
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+        text_passage(why_story.race())
+        race(view, three)
+        text_passage(
+            why_story.forced(three.good.model, given=three.good.search.method == "forced"), three.good.translation
+        )
+        forced(view, three, theme_name())
+        text_passage(why_story.signals())
+        signals(view, three, theme_name())
+        text_passage(why_story.by_length())
+        if told := by_length(view, three, theme_name()):
+            st.text(told)
+        messages = st.container(key=view.key("messages"))
+    text_passage(why_story.growth())
+    long = _growth(three)
+    with messages:  # after the choice of the long sentence, which is part of the address
+        view_state(view)
+    session[_HELD] = three, long  # payloads are available while the session holds the traces
+    _foot(view, three, long)
+
+
+def forget_why(session: Session) -> None:
+    """Clear the choices of the page, before another link is followed."""
+    for view_id in (RACE, GROWTH):
+        address.forget_view(session, view_id)
+    forget_long_sentence(session)
+
+
+def _growth(three: Trio) -> Trace | None:
+    """Draw the growing sentence; return the judge's translation of all of it, or None where there is no judge."""
+    best = judge()
+    if best is None:
+        st.text(no_judge())
+        return None
+    sentence = choose_long_sentence(three.good.source_text)
+    with st.spinner(gettext("Translating…")):
+        trace = on_show(translate(str(models()[best]), three.good.device, sentence, 5, None))
+    view = View(GROWTH, trace)
+    with st.container(key=view.key("room")):
+        growing(view, theme_name())
+        view_state(view)
+    return trace
+
+
+def _foot(view: View, three: Trio, long: Trace | None) -> None:
+    """Draw downloads, tables and references."""
+    with st.container(horizontal=True, vertical_alignment="center", key="why_foot"):
+        _downloads(three, long)
+        copy_link(view)
+    _tables(view, three, long)
+    references(REFERENCES)
+
+
+@st.fragment
+def _tables(view: View, three: Trio, long: Trace | None) -> None:
+    """Offer the numbers in the figures, computed only when opened."""
+    use_chosen_language()
+    box = st.expander(gettext("The charts as tables"), key=view.key("tables"), on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        with st.spinner(gettext("Computing…")):
+            found = list(_all_tables(three, long))
+        for name, table in found:
+            st.markdown(f"**{name}**")
+            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+
+
+def _all_tables(three: Trio, long: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
+    for tables in (race_tables, forced_tables, signals_tables, by_length_tables):
+        yield from tables(three)
+    if long is not None:
+        yield from growth_tables(long)
+
+
+def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
+    """Yield the figures of the page as they are saved."""
+    for pictures in (forced_pictures, signals_pictures, by_length_pictures):
+        yield from pictures(three)
+    if long is not None:
+        yield from growth_pictures(long)
+
+
+@st.fragment
+@in_turn
+def _downloads(three: Trio, long: Trace | None) -> None:
+    """Offer the figures, drawn when the box is opened."""
+    use_chosen_language()
+    picture_box(
+        lambda: picture_file_buttons((picture_file(three.good, one) for one in why_pictures(three, long)), "export"),
+        lambda theme: why_told(three, long, theme),
+        file_name(three.good, "why.html"),
+    )

@@ -1,0 +1,117 @@
+"""Sentences about attention of another program: its attention, its origin, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attnviz.analysis.measures import looks_alike, weight_order
+from attnviz.languages import gettext
+from attnviz.text import join_pieces
+from attnviz.trace import Attention
+from attnviz.wording.gold import links_told
+from attnviz.wording.labels import quoted_name, shorten
+from attnviz.wording.numbers import percent
+from attnviz.wording.stages import Stage, parts_of_sum
+from attnviz.wording.weight_names import with_its_word
+
+
+def given_stage_titles(_: Attention) -> dict[int, str]:
+    """Return the name of the only stage of a step."""
+    return {2: gettext("Where it looked")}
+
+
+def narrate_given(trace: Attention, step: int) -> tuple[Stage, ...]:
+    """Return the only stage of 0-based `step` in words."""
+    return tuple(Stage(number, title, *_look(trace, step)) for number, title in given_stage_titles(trace).items())
+
+
+def _look(trace: Attention, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    if not alpha.any():
+        return gettext("Nothing is linked to this token: its row is empty."), gettext("linked to nothing")
+    share = percent(float(alpha[order[0]]))
+    if looks_alike(trace, step):
+        outcome = gettext("every piece gets {share} of the weight", share=share)
+    else:
+        outcome = gettext(
+            "{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[order[0]]), share=share
+        )
+        outcome += with_its_word(trace, step, order[0])
+    parts, _ = parts_of_sum(trace, step)
+    return gettext("Its look, as the file has it: {parts}", parts=parts), outcome
+
+
+def given_step_sentence(trace: Attention, step: int, blank: str) -> str:
+    """Return the token of 0-based `step`; `blank` names one that is only a space."""
+    piece = trace.target_pieces[step]
+    name = quoted_name(piece) if join_pieces([piece]) else blank
+    return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
+
+
+def made_by(trace: Attention) -> str:
+    """Return the origin of the numbers, in a few words."""
+    if not trace.origin:
+        return gettext("attention of another program")
+    return gettext("attention of {origin}", origin=shorten(trace.origin, 40))
+
+
+def remarks_of(trace: Attention) -> list[str]:
+    """Return sentences about what the reader assumed or changed."""
+    told = [_REMARKS[remark]() for remark in trace.remarks]
+    if trace.sure or trace.possible:
+        told.append(drawn_links(len(trace.sure), len(trace.possible)))
+    return told
+
+
+def drawn_links(sure: int, possible: int) -> str:
+    """Return the numbers of gold links of a file."""
+    return gettext("The file has links that people drew: {sure}, {possible}.", **links_told(sure, possible))
+
+
+def inside_is_missing() -> str:
+    """Return what is missing, and why."""
+    return gettext(
+        "This is attention alone. What came before and after it inside the network is not in the file: there is no "
+        "context vector, no probability, no logit ledger and no proof, and nothing can be changed by hand."
+    )
+
+
+def energies_are_missing() -> str:
+    """Return why there is no figure of energies."""
+    return gettext("This attention was given without its energies: they are not in the file.")
+
+
+_REMARKS: Mapping[str, Callable[[], str]] = {
+    "source-end": lambda: gettext("The matrix has one column more than there are source tokens: it is taken for </s>."),
+    "target-end": lambda: gettext("The matrix has one row more than there are target tokens: it is taken for </s>."),
+    "scaled": lambda: gettext("Every row was scaled to add up to 1."),
+    "empty-rows": lambda: gettext("Some rows are empty: nothing is linked to these tokens."),
+    "links": lambda: gettext("These are links, not weights: a token’s links share its row alike."),
+    "cut-names": lambda: gettext(
+        "The file has only the first letters of long tokens: 7 of a source token, 10 of a target token."
+    ),
+    "padding": lambda: gettext("Rows or columns of padding were cut off."),
+    "energies-differ": lambda: gettext("The softmax of these energies gives other weights than the matrix has."),
+    "one-head": lambda: gettext("It is the attention of one head."),
+    "mean-of-heads": lambda: gettext("It is the mean of several heads or layers."),
+    "transposed": lambda: gettext("The file has a row for each source token: the matrix was transposed."),
+    "linked-source-end": lambda: gettext("Links past the last source token are taken for links of </s>."),
+    "linked-target-end": lambda: gettext("Links past the last target token are taken for links of </s>."),
+    "counted-from-0": lambda: gettext("Links of this file count from 0, although its format counts from 1."),
+    "counted-from-1": lambda: gettext(
+        "Links count from 1: none names token 0, and some would pass the last token if they counted from 0."
+    ),
+    "counted-from-0-assumed": lambda: gettext(
+        "Links are taken to count from 0, although none names token 0: counted from 1, they would fit too."
+    ),
+    "counted-by-format": lambda: gettext("Links of this format count from 1."),
+    "probabilities": lambda: gettext("These are links with probabilities: a token’s links share its row by them."),
+    "phrases": lambda: gettext("Phrases are linked: each target word of a phrase to each of its source words."),
+    "null-links": lambda: gettext("Links to word 0, which stands for no word, were left out."),
+    "target-first": lambda: gettext("The file writes the target token first in a link."),
+    "best-only": lambda: gettext("The file has several translations of a sentence: the first of each is read."),
+    "reordered": lambda: gettext("The file has the sentences in another order: they are in that of their numbers."),
+    "margins-dropped": lambda: gettext("A column of entropies and a row of sums were left out."),
+    "unescaped": lambda: gettext("The escapes of Moses’ tokenizer were undone."),
+}
+"""Sentences by key in `trace.attention_record.REMARKS`."""

@@ -1,0 +1,103 @@
+"""Logit attribution in words: what made a piece likely, and attended pieces without effect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.logit_attribution import LogitAttribution
+from attnviz.languages import gettext
+from attnviz.text import piece_name
+from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, signed, thousands
+
+MUCH_WEIGHT = 0.2
+"""Attention from which a source piece is expected to matter: a fifth, more than an equal share of six pieces."""
+LITTLE_EFFECT = 0.03
+"""Share of the sum of absolute contributions below which a contribution counts as none; its bar is invisible."""
+
+
+def ledger_heading(name: str, rival: str | None = None) -> str:
+    """Return the title of a logit attribution; `name` and `rival` are the quoted piece and foil."""
+    if rival is None:
+        return gettext("Logit ledger: where the logit of {name} comes from", name=name)
+    return gettext("Why {name} and not {against}", name=name, against=rival)
+
+
+def ledger_title(name: str, rival: str | None = None) -> str:
+    """Return what the bars add up to, for an axis; `name` and `rival` are piece and foil."""
+    if rival is None:
+        return gettext("logit of {name}", name=shorten(name, 9))
+    return f"{shorten(name, 9)} − {shorten(rival, 9)}"
+
+
+def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name: str, rival: str | None) -> str:
+    """Return the logit attribution in words; `name` and `rival` are piece and foil."""
+    through = gettext("what came through s_i") if trace.reads_new_state else gettext("the state")
+    looks = trace.attends
+    parts = gettext(
+        "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
+        source=gettext("the source words add") if looks else gettext("the vector of the whole sentence adds"),
+        amount=signed(float(entries.source.sum())),
+        through=through,
+        state=signed(entries.state),
+        previous=signed(entries.previous_word),
+        bias=signed(entries.bias),
+    )
+    logit = signed(entries.logit)
+    if rival is None:
+        told = [gettext("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
+    else:
+        ahead, behind = (name, rival) if entries.logit >= 0 else (rival, name)
+        told = [
+            gettext(
+                "“{ahead}” is {often} as likely as “{behind}”: the difference of their logits is {logit}, of "
+                "which {parts}",
+                ahead=ahead,
+                often=odds(abs(entries.logit)),
+                behind=behind,
+                logit=logit,
+                parts=parts,
+            )
+        ]
+    if not looks:
+        return told[0]
+    names = [piece_name(piece) for piece in trace.source_pieces]
+    alpha = trace.alignment[entries.step]
+    most = int(np.abs(entries.source).argmax())
+    amount = signed(float(entries.source[most]))
+    told.append(
+        gettext(
+            "Of the source words “{name}” says most, {amount} with weight {weight:.2f}.",
+            name=names[most],
+            amount=amount,
+            weight=alpha[most],
+        )
+    )
+    idle = idle_sources(entries, alpha)
+    if idle:
+        listed = ", ".join(f"{quote(names[j])} ({decimal(float(alpha[j]))})" for j in idle)
+        told.append(gettext("Much looked at, to almost no effect: {listed}.", listed=listed))
+    return " ".join(told)
+
+
+def odds(difference: float) -> str:
+    """Return in words how many times likelier a `difference` of logits, from 0, makes a piece."""
+    times = np.exp(min(difference, 50))
+    if times >= 1e6:
+        return gettext("more than a million times")
+    if times < 1000:
+        return gettext("{count} times", count=decimal(times, 1 if times < 100 else 0))
+    return gettext("about {count} times", count=thousands(round(float(f"{times:.1e}"))))
+
+
+def idle_sources(entries: LogitAttribution, alpha: np.ndarray[Any, Any]) -> list[int]:
+    """Return the source pieces with much attention `alpha` (Tx,) and almost no effect on the logit.
+
+    The thresholds are MUCH_WEIGHT and LITTLE_EFFECT.
+    """
+    moved = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
+    small = np.abs(entries.source) < LITTLE_EFFECT * moved
+    return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]

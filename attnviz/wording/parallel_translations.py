@@ -1,0 +1,135 @@
+"""Sentences about several translators side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attnviz.analysis.verification import Verification
+from attnviz.languages import gettext, ngettext
+from attnviz.trace import Record
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, percent, power_of_ten, thousands
+from attnviz.wording.why import attention_name
+
+
+class Facts(NamedTuple):
+    """Facts about a translator and one of its translations."""
+
+    parameters: int
+    milliseconds: float
+    bucket: str
+    """The length bucket of the sentence, in words, as "11-20"."""
+    bleu: float | None
+    """BLEU in that bucket, where measured."""
+
+
+def model_name(trace: Record) -> str:
+    """Return the name of the kind of model."""
+    if trace.config.get("architecture") == "transformer":
+        return gettext("Transformer")
+    return attention_name(str(trace.config["attention"]))
+
+
+def facts_told(facts: Facts) -> str:
+    """Return the facts in one line."""
+    told = [
+        gettext("{count} parameters", count=thousands(facts.parameters)),
+        gettext("{time} ms for this sentence on this server", time=decimal(facts.milliseconds, 0)),
+    ]
+    if facts.bleu is not None:
+        told.append(gettext("BLEU {bleu} at {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket))
+    return " · ".join(told)
+
+
+def note(trace: Record, step: int) -> str:
+    """Return where 0-based `step` attends most and the probability of its piece."""
+    sure = gettext("gives its piece a chance of {share}", share=percent(float(np.exp(trace.log_probabilities[step]))))
+    if not trace.attends:
+        return gettext("{looks}; {sure}", looks=gettext("looks nowhere"), sure=sure)
+    words = trace.words()
+    shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
+    most = int(np.argmax(shares))
+    looks = gettext(
+        "looks most at {word}, {weight}", word=quote(shorten(words.source[most], 20)), weight=decimal(shares[most])
+    )
+    return gettext("{looks}; {sure}", looks=looks, sure=sure)
+
+
+def looks_told() -> str:
+    """Return how to read the small heatmaps."""
+    return gettext(
+        "Rows are French words, columns English ones (point at a cell, and both are named); bright is a large "
+        "weight (the shade is √α), of the transformer in the mean of all heads. The fixed vector looks "
+        "nowhere."
+    )
+
+
+def by_length_sentence(lacking: Sequence[str], larger: str) -> str:
+    """Return what the figure by length shows, and which models were not measured.
+
+    `larger` names a model that is larger than the others.
+    """
+    told = gettext(
+        "Measured on sentences that none of them was trained on, with bars that hold 95 of 100 resamplings; the "
+        "length of your sentence is marked."
+    )
+    if larger not in lacking:
+        told += " " + gettext(
+            "{model} is larger and has read far more: how high its line lies says little of its "
+            "attention, how it falls with the length may be compared.",
+            model=larger,
+        )
+    if not lacking:
+        return told
+    return told + " " + gettext("Not measured by length: {names}.", names=", ".join(lacking))
+
+
+def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:
+    """Return how the BLEU of the small transformer compares with that of the additive model, by length bucket.
+
+    Empty where they share no bucket.
+    """
+    behind = [score - transformer[words] for words, score in additive.items() if words in transformer]
+    lacking = [one for one in behind if one > 0]
+    if not behind:
+        return ""
+    if not lacking:
+        return gettext("At these small, equal sizes the transformer is nowhere behind the additive model.")
+    told = ngettext(
+        "At these small, equal sizes and after so short a training the transformer is behind the additive "
+        "model at {count} of {all} lengths, by up to {most} BLEU.",
+        "At these small, equal sizes and after so short a training the transformer is behind the additive "
+        "model at {count} of {all} lengths, by up to {most} BLEU.",
+        len(lacking),
+        all=len(behind),
+        most=decimal(max(lacking), 1),
+    )
+    return (
+        told
+        + " "
+        + gettext(
+            "Nothing was tuned for it, and transformers are known to want longer training; whether "
+            "that closes the gap was not tried."
+        )
+    )
+
+
+def combined_badge(proofs: Sequence[Verification], step: int) -> str:
+    """Return the verification badge of 0-based `step` for several models."""
+    if all(one.holds for one in proofs):
+        return gettext(
+            "All {numbers} numbers of step {step} check out in {count} models, max |Δ| = {largest}",
+            numbers=thousands(sum(one.numbers for one in proofs)),
+            step=step + 1,
+            count=len(proofs),
+            largest=power_of_ten(max(one.largest_difference for one in proofs)),
+        )
+    return gettext("Step {step}: not all numbers check out", step=step + 1)
+
+
+def misfit_of(trace: Record) -> str:
+    """Return that a translation was not made by the loaded model."""
+    return gettext("A translation does not fit the weights of “{model}”", model=trace.model)

@@ -1,0 +1,164 @@
+"""Sentences about perturbation tests: what was tried, the outcome, and what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attnviz.analysis.minimal_change import MinimalChange
+from attnviz.analysis.perturbation_tests import PerturbationTests
+from attnviz.analysis.shuffled import Shuffled
+from attnviz.analysis.step_evaluation import Trial
+from attnviz.languages import gettext, ngettext
+from attnviz.trace import Trace
+from attnviz.wording.labels import quoted_name
+from attnviz.wording.numbers import decimal, percent
+
+Spelling = Callable[[int], str]
+"""Returns the piece of an id."""
+
+LITTLE, MUCH = 0.1, 0.5
+"""Total variation below which a change of the output is called small, and from which it is called large."""
+
+
+def trial_names(count: int) -> dict[str, str]:
+    """Return the names of the perturbation tests of a step, with `count` permutations."""
+    return {
+        "real": gettext("As it looked"),
+        "uniform": gettext("Everywhere alike"),
+        "without_strongest": gettext("Without its strongest"),
+        "permuted": gettext("Shuffled, {count} times", count=count),
+        "adversary": gettext("The adversary’s look"),
+        "best": gettext("Where it should have looked"),
+    }
+
+
+def outcome(real: Trial, trial: Trial, spelling: Spelling) -> str:
+    """Return in a few words which piece a test would write."""
+    name = quoted_name(spelling(trial.piece_id))
+    return (
+        gettext("still {name}", name=name) if trial.piece_id == real.piece_id else gettext("writes {name}", name=name)
+    )
+
+
+def trials_sentence(tried: PerturbationTests, spelling: Spelling) -> str:
+    """Return how far the word of a step depends on its attention."""
+    name, count = quoted_name(spelling(tried.real.piece_id)), len(tried.permuted)
+    kept = sum(trial.piece_id == tried.real.piece_id for trial in tried.permuted)
+    parts = [
+        ngettext(
+            "Shuffled {all} times, this step’s weights write {name} {count} time; the probabilities move by "
+            "{change} (total variation, median).",
+            "Shuffled {all} times, this step’s weights write {name} {count} times; the probabilities move by "
+            "{change} (total variation, median).",
+            kept,
+            all=count,
+            name=name,
+            change=decimal(tried.change_when_permuted),
+        )
+    ]
+    for trial, told in (
+        (tried.uniform, gettext("Looking everywhere alike")),
+        (tried.without_strongest, gettext("Without its strongest piece")),
+    ):
+        parts.append(gettext("{trial}, it {outcome}.", trial=told, outcome=_verb(tried.real, trial, spelling)))
+    parts.append(
+        gettext(
+            "The adversary moved {moved} of the weight and changed the probabilities by no more than {change}.",
+            moved=percent(0.5 * float(np.abs(tried.adversary.weights - tried.real.weights).sum())),
+            change=decimal(tried.adversary.total_variation, 3),
+        )
+    )
+    change = tried.change_when_permuted
+    if change < LITTLE:
+        parts.append(
+            gettext("So this word hardly hung on where it looked: much of it is in the state and the words before.")
+        )
+    elif change >= MUCH:
+        parts.append(gettext("So this word hung on where it looked."))
+    return " ".join(parts)
+
+
+def best_sentence(best: Trial, real: Trial, piece_id: int, trace: Trace, spelling: Spelling) -> str:
+    """Return the attention that makes a piece likeliest, and the gain in probability."""
+    most = int(best.weights.argmax())
+    return gettext(
+        "{name} is likeliest, with {p} instead of {before}, where {share} of the weight is on {source}.",
+        name=_capital(quoted_name(spelling(piece_id))),
+        p=percent(float(best.probabilities[piece_id])),
+        before=percent(float(real.probabilities[piece_id])),
+        share=percent(float(best.weights[most])),
+        source=quoted_name(trace.source_pieces[most]),
+    )
+
+
+def shuffled_sentence(found: Shuffled) -> str:
+    """Return the effect of shuffled weights on the steps of a sentence."""
+    steps = len(found.change)
+    survived = int((found.kept > 0.5).sum())
+    told = ngettext(
+        "Of {steps}, {count} writes its word under most shufflings, and at {unmoved} the probabilities move by less "
+        "than {little} (total variation, median).",
+        "Of {steps}, {count} write their word under most shufflings, and at {unmoved} the probabilities move by less "
+        "than {little} (total variation, median).",
+        survived,
+        steps=ngettext("{count} step", "{count} steps", steps),
+        unmoved=int((found.change < LITTLE).sum()),
+        little=LITTLE,
+    )
+    if steps < 3 or not np.ptp(found.largest) or not np.ptp(found.change):
+        return told
+    r = float(np.corrcoef(found.largest, found.change)[0, 1])
+    return f"{told} " + gettext(
+        "Between the largest weight of a step and the change there is a correlation of {r} (Pearson).", r=decimal(r)
+    )
+
+
+def firmness_sentence(found: MinimalChange, step: int, spelling: Spelling) -> str:
+    """Return the minimal change of 0-based `step`."""
+    name, distance = quoted_name(spelling(int(found.first_ids[step]))), float(found.distances[step])
+    if np.isinf(distance):
+        return gettext("No move of the weights that was tried has anything but {name} written.", name=name)
+    return gettext(
+        "To have {other} written instead of {name}, {share} of the weight has to move (|α′ − α| = {distance}); perhaps "
+        "less would do, more is not needed.",
+        other=quoted_name(spelling(int(found.second_ids[step]))),
+        name=name,
+        share=percent(distance / 2),
+        distance=decimal(distance),
+    )
+
+
+def trials_caveat() -> str:
+    """Return what perturbation tests do and do not show."""
+    return gettext(
+        "If other weights lead to the same word, this word did not need this look (Jain & Wallace 2019). That does not "
+        "make the look meaningless: the model was not trained with those other weights, and an adversary’s look is one "
+        "no sentence would lead it to (Wiegreffe & Pinter 2019). In translation, words that carry meaning hang on "
+        "their look far more than articles and prepositions do (Moradi et al. 2019). And a word that does hang on its "
+        "look is still not explained by it: what an annotation says of its word was put there by the whole sentence."
+    )
+
+
+def _verb(real: Trial, trial: Trial, spelling: Spelling) -> str:
+    told = {"name": quoted_name(spelling(trial.piece_id)), "p": percent(float(trial.probabilities[trial.piece_id]))}
+    if trial.piece_id == real.piece_id:
+        return gettext("still writes {name} ({p})", **told)
+    return gettext("writes {name} ({p})", **told)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+REFERENCES = (
+    ("Jain & Wallace 2019", "Attention is not explanation", "1902.10186"),
+    ("Wiegreffe & Pinter 2019", "Attention is not not explanation", "1908.04626"),
+    (
+        "Moradi, Kambhatla & Sarkar 2019",
+        "Interrogating the explanatory power of attention in neural machine translation",
+        "1910.00139",
+    ),
+)
+"""References: authors, title, arXiv number."""

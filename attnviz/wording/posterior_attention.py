@@ -1,0 +1,130 @@
+"""Posterior attention of a step in words and as an equation: prior × likelihood → posterior."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.posterior_attention import PosteriorAttention
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName, palette
+from attnviz.trace import Trace
+from attnviz.wording.equations import Equation, Texts
+from attnviz.wording.labels import quoted_name
+from attnviz.wording.latex import aligned, coloured, number
+from attnviz.wording.numbers import decimal, percent
+
+_TERMS = 2
+"""Number of products of the sum that are written out before the dots."""
+_LITTLE = 0.05
+"""Total variation between prior and posterior below which the text says that the word changes little."""
+
+
+def after_title() -> str:
+    """Return the title of a step's section on posterior attention."""
+    return gettext("After the word: what was that look about?")
+
+
+def after_heading() -> str:
+    """Return the heading of the three columns."""
+    return gettext("Prior × likelihood → posterior")
+
+
+def after_sentence(trace: Trace, found: PosteriorAttention, step: int) -> str:
+    """Return the posterior attention of 0-based `step` as a sentence."""
+    if len(trace.source_pieces) == 1:
+        return gettext("There was only one piece to look at: its word says nothing of the look.")
+    prior, posterior = found.prior[step], found.posterior[step]
+    first, last = int(prior.argmax()), int(posterior.argmax())
+    names = {
+        "first": quoted_name(trace.source_pieces[first]),
+        "last": quoted_name(trace.source_pieces[last]),
+        "word": quoted_name(trace.target_pieces[step]),
+    }
+    shares = {
+        "before": percent(float(prior[last])),
+        "after": percent(float(posterior[last])),
+        "likely": percent(float(found.likelihood[step, last])),
+    }
+    if first != last:
+        return gettext(
+            "Most of the look, {most}, was on {first}. But had the context been that of {first} alone, {word} would "
+            "have had {less}; of {last} alone, {likely}. So the look turns out to have been about {last}: {before} "
+            "before the word, {after} after it.",
+            most=percent(float(prior[first])),
+            less=percent(float(found.likelihood[step, first])),
+            **names,
+            **shares,
+        )
+    if found.change(step) < _LITTLE:
+        return gettext(
+            "The word changes little: {last} had {before} of the look before it, and has {after} after it. From the "
+            "context of {last} alone, {word} would have had {likely}.",
+            **names,
+            **shares,
+        )
+    other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
+    return gettext(
+        "Had the context been that of {last} alone, {word} would have had {likely}; of {other} alone, {less}. So the "
+        "share of {last} goes from {before} before the word to {after} after it.",
+        other=quoted_name(trace.source_pieces[other]),
+        less=percent(float(found.likelihood[step, other])),
+        **names,
+        **shares,
+    )
+
+
+def about_the_reading() -> str:
+    """Return how the three columns relate to the heatmap after the word."""
+    return gettext(
+        "The three columns are Bayes as it stands, for this step alone. ◇ is α′, what the heatmap shows after the "
+        "word: the same, a little flatter and helped by what each annotation adds to the word’s logit, and less for "
+        "a piece that other steps were about. Of all readings tried it draws the best word links."
+    )
+
+
+def after_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
+    """Return the equation template of all steps; `texts_of_step` and `texts_of_cells` fill it."""
+    ink = palette(theme)
+    word = coloured(ink.decoder, "y_{⟦i⟧}")
+
+    def given(j: str) -> str:
+        return rf"p({word} \mid {coloured(ink.encoder, f'h_{{{j}}}')})"
+
+    count = len(trace.source_pieces)
+    every = rf"\sum_{{k=1}}^{{{count}}} \alpha_{{⟦i⟧,k}}\; {given('k')}"
+    lines = (
+        rf"p(⟦j⟧ \mid {word}) &= \frac{{\alpha_{{⟦i⟧,⟦j⟧}}\; {given('⟦j⟧')}}}{{{every}}}",
+        r"&= \frac{⟦prior⟧ \cdot ⟦likelihood⟧}{⟦products⟧}",
+        r"&= ⟦posterior⟧",
+    )
+    current = trace.config["readout_state"] == "current"
+    through = (
+        gettext("The annotation then goes through the new state too, from which this model reads.") if current else ""
+    )
+    note = gettext(
+        "Bayes, with the weight of a piece as the probability that its annotation was meant, and as likelihood that of "
+        "the word had the context been this annotation alone. In the heatmap after the word this piece has α′ = "
+        "{reading}.",
+        reading="⟦reading⟧",
+    )
+    return Equation(6, aligned(*lines), " ".join(filter(None, (note, through))))
+
+
+def texts_of_step(found: PosteriorAttention, step: int) -> Texts:
+    """Return the texts of 0-based `step` that hold for all source pieces: the products of the sum."""
+    prior, likely = found.prior[step], found.likelihood[step]
+    largest = np.argsort(-prior * likely, kind="stable")[:_TERMS]
+    terms = [rf"{number(float(prior[j]))} \cdot {number(float(likely[j]))}" for j in largest]
+    return {"i": str(step + 1), "products": " + ".join(terms + ([r"\cdots"] if len(prior) > _TERMS else []))}
+
+
+def texts_of_source(source: int) -> Texts:
+    """Return the texts of 0-based source piece `source` that hold for all steps."""
+    return {"j": str(source + 1)}
+
+
+def texts_of_cells(found: PosteriorAttention, step: int) -> dict[str, list[str]]:
+    """Return the texts of a step for each source piece, as lists."""
+    rows = {"prior": found.prior, "likelihood": found.likelihood, "posterior": found.posterior}
+    texts = {name: [number(float(value)) for value in values[step]] for name, values in rows.items()}
+    return texts | {"reading": [decimal(float(value)) for value in found.reading[step]]}

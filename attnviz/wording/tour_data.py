@@ -1,0 +1,79 @@
+"""The data of the tour: a translation, the words chosen from it, and their labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.heads import open_head
+from attnviz.analysis.illustrative_words import Telling, telling_word, turning_word
+from attnviz.trace.interventions import acting_on
+from attnviz.wording.coloured_text import coloured
+from attnviz.wording.labels import quote, quoted_name, shorten
+
+LONGEST = 30
+"""Characters of the longest word in a sentence."""
+LEAST = 0.01
+"""Smallest share of attention from which a word is named beside the strongest."""
+
+
+@dataclass(frozen=True, eq=False)
+class TourData:
+    """A translation and its posterior attention."""
+
+    record: Any
+    after: NDArray[np.floating] | None
+    """Posterior attention of the heatmap, (target words, source words), where known."""
+
+    @cached_property
+    def word(self) -> Telling:
+        """The word of the first six stops."""
+        return telling_word(self.record)
+
+    @cached_property
+    def turned(self) -> int:
+        """The target word of the stop on posterior attention."""
+        return self.word.word if self.after is None else turning_word(self.record, self.after)
+
+    @cached_property
+    def opened(self) -> Any:
+        """The trace with one attention distribution a step: for a transformer, that of the displayed head."""
+        return open_head(self.record).trace if self.record.has_heads else self.record
+
+    @cached_property
+    def energies(self) -> NDArray[np.floating]:
+        """Energies or scores before the softmax at the word's step, (Tx,)."""
+        found: NDArray[np.floating] = (
+            open_head(self.record).scores if self.record.has_heads else self.record.energies
+        )[self.word.step]
+        return found
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether an intervention changed the weights of the word's step."""
+        return self.record.attends_once and bool(acting_on(self.record.interventions, self.word.step))
+
+    def source(self, word: int) -> str:
+        """Return the label of a source word."""
+        return coloured(quote(shorten(self.record.words().source[word], LONGEST)), "source")
+
+    def target(self, word: int) -> str:
+        """Return the label of a target word."""
+        return coloured(quote(shorten(self.record.words().target[word], LONGEST)), "target")
+
+    def piece(self, j: int) -> str:
+        """Return the label of a source piece."""
+        return coloured(quoted_name(self.record.source_pieces[j]), "source")
+
+    def written(self, i: int) -> str:
+        """Return the label of a target piece."""
+        return coloured(quoted_name(self.record.target_pieces[i]), "target")
+
+    def shares(self) -> list[float]:
+        """Return the attention of the word's step to each source word."""
+        alpha = self.record.alignment[self.word.step]
+        return [float(alpha[list(group)].sum()) for group in self.record.words().source_groups]

@@ -1,0 +1,151 @@
+"""Sentences of the verification badge: what was verified, and which number is wrong by how much."""
+
+from __future__ import annotations
+
+from attnviz.analysis.verification import TOLERANCE, Discrepancy, Verification
+from attnviz.languages import gettext, ngettext
+from attnviz.text import piece_name
+from attnviz.trace import Record
+from attnviz.trace.quantities import QUANTITIES
+from attnviz.wording.labels import quote
+from attnviz.wording.numbers import power_of_ten, thousands
+
+OF_POSITIONS = (
+    *(name for name, quantity in QUANTITIES.items() if quantity.of_positions),
+    "likelihood",
+    "log_likelihood",
+    "posterior",
+    "reading",
+)
+"""Quantities whose first index is a source position."""
+
+
+def quantity_names() -> dict[str, str]:
+    """Return the names of the verified quantities on the page."""
+    return {
+        "annotations": gettext("annotations"),
+        "initial_state": gettext("first state s₀"),
+        "keys": gettext("keys U h"),
+        "score_vector": gettext("vector v"),
+        "features": gettext("features f of the weights before"),
+        "feature_weight": gettext("matrix L of the features"),
+        "queries": gettext("query W s"),
+        "energies": gettext("energies e"),
+        "energy sums": gettext("sums of the microscope"),
+        "alignment": gettext("weights α"),
+        "entropy": gettext("entropy H"),
+        "coverage": gettext("coverage Σ α"),
+        "contexts": gettext("context vector c"),
+        "states": gettext("state s"),
+        "reset_gates": gettext("reset gate r"),
+        "update_gates": gettext("update gate z"),
+        "candidates": gettext("candidate state"),
+        "gates": gettext("gates and candidate"),
+        "memories": gettext("memory m"),
+        "layer_states": gettext("state s, all layers"),
+        "maxout pairs": gettext("pairs before the maxout"),
+        "readouts": gettext("readout t"),
+        "top_probabilities": gettext("likeliest words’ probabilities"),
+        "log_probabilities": gettext("log probability of the word"),
+        "target_ids": gettext("forced word y"),
+        "ledger sums": gettext("sums of the ledger"),
+        "likelihood": gettext("likelihoods p(y | h)"),
+        "log_likelihood": gettext("logarithms of the likelihoods"),
+        "posterior": gettext("posterior p(j | y)"),
+        "reading": gettext("α′ of the heatmap"),
+        "encoder_streams": gettext("the encoder’s residual stream"),
+        "decoder_streams": gettext("the decoder’s residual stream"),
+    } | {f"{kind}_{name}": f"{what}, {where}" for kind, where in _attentions().items() for name, what in _of_a_head()}
+
+
+def _attentions() -> dict[str, str]:
+    """Return the names of a transformer's three kinds of attention."""
+    return {
+        "encoder": gettext("English to itself"),
+        "decoder": gettext("French to itself"),
+        "cross": gettext("French to English"),
+    }
+
+
+def _of_a_head() -> list[tuple[str, str]]:
+    """Return the quantities of a transformer head, by their names in the table of quantities."""
+    return [
+        ("queries", gettext("queries q")),
+        ("keys", gettext("keys k")),
+        ("values", gettext("values v")),
+        ("scores", gettext("scores s")),
+        ("weights", gettext("weights α")),
+    ]
+
+
+def not_proved_text(trace: Record) -> str:
+    """Return why nothing was verified where the weights are not available."""
+    return gettext("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model)
+
+
+def misfit_text(trace: Record, step: int) -> str:
+    """Return that 0-based `step` does not fit the weights: the trace was altered, or another model made it."""
+    return gettext(
+        "Step {step}: this translation does not fit the weights of “{model}”", step=step + 1, model=trace.model
+    )
+
+
+def what_is_proved() -> str:
+    """Return what the badge means."""
+    return gettext(
+        "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the weights as saved "
+        "and from the operands shown beside it, by code that shares nothing with the network’s. It counts as right "
+        "within {tolerance:g} of the largest number of its kind.",
+        tolerance=TOLERANCE,
+    )
+
+
+def badge_text(proof: Verification, step: int) -> str:
+    """Return the badge of 0-based `step`; it contains no user input, so that it may be Markdown."""
+    if proof.holds and proof.missing:
+        return gettext(
+            "{numbers} numbers of step {step} check out against NumPy in 64 bits, max |Δ| = {largest}. {missing}",
+            numbers=thousands(proof.numbers),
+            step=step + 1,
+            largest=power_of_ten(proof.largest_difference),
+            missing=proof.missing,
+        )
+    if proof.holds:
+        return gettext(
+            "All {numbers} numbers of step {step} check out against NumPy in 64 bits, max |Δ| = {largest}",
+            numbers=thousands(proof.numbers),
+            step=step + 1,
+            largest=power_of_ten(proof.largest_difference),
+        )
+    first, *others = proof.discrepancies
+    what = quantity_names()[first.quantity]
+    if first.index:
+        what = gettext("{what}, no. {number}", what=what, number=first.index[0] + 1)
+    if others:
+        return ngettext(
+            "Step {step}: {what} does not check out (nor does {count} other quantity)",
+            "Step {step}: {what} does not check out (nor do {count} other quantities)",
+            len(others),
+            step=step + 1,
+            what=what,
+        )
+    return gettext("Step {step}: {what} does not check out", step=step + 1, what=what)
+
+
+def discrepancy_text(trace: Record, wrong: Discrepancy, step: int) -> str:
+    """Return which number of 0-based `step` is wrong, and by how much, as plain text."""
+    name = quantity_names()[wrong.quantity]
+    if not wrong.index:
+        return gettext("{what}: there are not as many numbers as there should be.", what=name)
+    if wrong.quantity in OF_POSITIONS:
+        piece = quote(piece_name(trace.source_pieces[wrong.index[0]]))
+        name = gettext("{what} of {piece}", what=name, piece=piece)
+    return gettext(
+        "{what}, number {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",
+        what=name,
+        number=", ".join(str(index + 1) for index in wrong.index),
+        step=step + 1,
+        shown=wrong.shown,
+        recomputed=wrong.recomputed,
+        difference=power_of_ten(abs(wrong.shown - wrong.recomputed)),
+    )

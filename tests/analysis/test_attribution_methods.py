@@ -1,0 +1,128 @@
+"""The five answers, each against what it claims to be, and how far they agree, against counting."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, Translator, analysis
+from attnviz.analysis.agreement import kendall
+from attnviz.analysis.attribution_methods import ATTRIBUTION_METHODS
+from attnviz.analysis.logit_attribution import ledgers
+from attnviz.text import Tokenizer
+from attnviz.trace.attributions import Attributions
+from attnviz.trace.interventions import ExcludePosition
+from tests.analysis.given import KINDS, SIZES, translated
+from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
+
+
+def answered(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int):
+    trace, weights = translated(make_network, tokenizer, kind, **sizes)
+    attributions = Translator(make_network(*kind, **sizes), tokenizer).attributions(trace)
+    return trace, weights, analysis.attribution_methods(trace, weights, attributions)
+
+
+@settings(max_examples=FEW)
+@given(**SIZES)
+def test_every_answer_has_a_row_for_each_step(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes) -> None:
+    trace, weights, found = answered(make_network, tokenizer, kind, **sizes)
+    assert found.names == ATTRIBUTION_METHODS
+    for name in found.names:
+        matrix, shares, support = found.matrices[name], found.shares(name), found.support(name)
+        assert matrix.dtype == np.float64
+        assert matrix.shape == trace.alignment.shape
+        amounts = np.abs(shares).sum(axis=1)
+        assert np.all(np.isclose(amounts, 1) | (amounts == 0))
+        assert np.all((np.sign(shares) == np.sign(matrix)) | (np.abs(shares) < 1e-300))
+        known = ~np.isnan(support).any(axis=1)
+        np.testing.assert_allclose(support[known].sum(axis=1), 1)
+        assert np.all((matrix[~known] <= 0).all(axis=1))
+    np.testing.assert_array_equal(found.matrices["attention"], trace.alignment.astype(np.float64))
+    np.testing.assert_array_equal(found.matrices["posterior"], analysis.posterior(trace, weights, kind="posterior"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ledger_of_all_steps_is_that_of_each(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+    trace, weights = translated(make_network, tokenizer, kind)
+    each = [one.source for one in ledgers(trace, weights, list(enumerate(trace.target_ids)))]
+    np.testing.assert_allclose(analysis.added_logits(trace, weights), each, atol=1e-6)
+    vocabulary = range(len(weights["decoder.output.bias"]))
+    centred = analysis.attribution_methods(trace, weights).matrices["ledger"]
+    for step in (0, 4):
+        mean = np.mean([one.source for one in ledgers(trace, weights, [(step, word) for word in vocabulary])], axis=0)
+        np.testing.assert_allclose(centred[step], each[step] - mean, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_erasure_is_a_step_that_must_not_look_there(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+    trace, weights = translated(make_network, tokenizer, kind)
+    erased = analysis.attribution_methods(trace, weights).matrices["erased"]
+    assert (erased < 0).any()
+    for step, j in product((0, 3), range(erased.shape[1])):
+        without, _ = translated(make_network, tokenizer, kind, [ExcludePosition(j, step=step)])
+        lost = trace.log_probabilities[step] - without.log_probabilities[step]
+        assert erased[step, j] == pytest.approx(lost, abs=3e-5)
+
+
+def test_a_trace_alone_has_fewer_answers(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    found = analysis.attribution_methods(*translated(make_network, tokenizer, KINDS[0]))
+    assert found.names == ("attention", "posterior", "ledger", "erased")
+    assert analysis.agreement(found).names == found.names
+
+
+def test_without_attention_there_is_nothing_to_answer(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = translated(make_network, tokenizer, ("none", "previous"))
+    for ask in (analysis.attribution_methods, analysis.added_logits):
+        with pytest.raises(AttnvizError, match="nothing to choose from"):
+            ask(trace, weights)
+
+
+def counted(one: np.ndarray, other: np.ndarray) -> float:
+    """Kendall's tau-b, pair by pair."""
+    pairs = list(combinations(range(len(one)), 2))
+    sides = [[np.sign(row[a] - row[b]) for a, b in pairs] for row in (one, other)]
+    concordant = sum(a * b for a, b in zip(*sides, strict=True))
+    told = [sum(side != 0 for side in row) for row in sides]
+    return float(concordant / np.sqrt(told[0] * told[1])) if all(told) else float("nan")
+
+
+@given(rows=st.lists(st.lists(st.integers(-3, 3), min_size=6, max_size=6), min_size=2, max_size=4))
+def test_tau_is_counted_pair_by_pair(rows: list[list[int]]) -> None:
+    values = np.array(rows, dtype=float)
+    found = kendall(values)
+    expected = [[counted(one, other) for other in values] for one in values]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_agreement_is_that_of_its_definition() -> None:
+    one = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
+    two = np.array([[0.2, 0.3, 0.5], [-1.0, 2.0, 0.0]])
+    nothing = np.array([[-1.0, -2.0, -3.0], [0.0, 0.0, 0.0]])
+    found = analysis.AttributionMethods({"attention": one, "posterior": two, "ledger": nothing})
+    over_all = analysis.agreement(found)
+    assert over_all.top[0, 1] == 0.5
+    assert over_all.variation[0, 1] == pytest.approx(np.mean([0.3, 0.2]))
+    assert np.isnan(over_all.variation[0, 2])  # no entry of its rows is positive
+    assert over_all.tau[0, 1] == pytest.approx(np.mean([-1, counted(one[1], two[1])]))
+    first = analysis.agreement(found, 0)
+    assert (first.top[0, 1], first.tau[0, 1]) == (0, -1)
+    assert first.tau[0, 2] == 1
+    assert np.isnan(analysis.agreement(found, 1).tau[0, 2])
+    assert over_all.apart() == ("posterior", "ledger")
+    assert over_all.together() == ("attention", "posterior")
+    with pytest.raises(IndexError):
+        analysis.agreement(found, 2)
+
+
+def test_the_answers_of_a_shipped_model_agree_more_than_chance(shipped_model) -> None:
+    translator, weights = Translator.load(shipped_model, device="cpu"), analysis.load_weights(shipped_model)
+    trace = translator.translate(SENTENCES[0])
+    found = analysis.attribution_methods(trace, weights, translator.attributions(trace))
+    top = analysis.agreement(found).top
+    assert top.min() > 2 / len(trace.source_pieces)
+    assert isinstance(translator.attributions(trace), Attributions)

@@ -1,0 +1,135 @@
+"""Looks that a step borrows: from word links, and from another model whose pieces are others."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.borrowed_weights import linked_look, look_of
+from attnviz.analysis.pharaoh import pharaoh, read_pharaoh
+from attnviz.text import SPACE, join_pieces
+from tests.figures.synthetic import trace
+
+
+def cut(text: str, lengths: list[int]) -> tuple[str, ...]:
+    """Return `text` as pieces of these lengths, blanks not counted, `</s>` at the end."""
+    shown, pieces, place = SPACE + text.replace(" ", SPACE), [], 0
+    while place < len(shown):
+        blank = shown[place] == SPACE
+        length = lengths[len(pieces) % len(lengths)] + blank
+        piece = shown[place : place + length]
+        inner = piece.find(SPACE, 1)
+        pieces.append(piece if inner < 0 else piece[:inner])
+        place += len(pieces[-1])
+    return (*pieces, "</s>")
+
+
+def with_pieces(source: tuple[str, ...], target: tuple[str, ...], seed: int) -> Trace:
+    """Return a trace of these pieces whose rows are random weights."""
+    rows = np.random.default_rng(seed).dirichlet(np.ones(len(source)), size=len(target)).astype(np.float32)
+    return dataclasses.replace(
+        trace(),
+        source_pieces=source,
+        source_surfaces=source,
+        target_pieces=target,
+        alignment=rows,
+        source_ids=tuple(range(4, 4 + len(source))),
+        target_ids=tuple(range(4, 4 + len(target))),
+    )
+
+
+def by_characters(ours: tuple[str, ...], theirs: tuple[str, ...], row: np.ndarray) -> np.ndarray:
+    """Return weights `row` over their pieces as weights over ours, character by character."""
+    spread = [weight / len(text) for text, weight in zip(texts(theirs), row, strict=True) for _ in text]
+    found, place = [], 0
+    for text in texts(ours):
+        found.append(sum(spread[place : place + len(text)]))
+        place += len(text)
+    return np.array(found)
+
+
+def texts(pieces: tuple[str, ...]) -> list[str]:
+    return [piece.replace(SPACE, "") for piece in pieces[:-1]] + ["$"]
+
+
+SOURCE, TARGET = "The agreement was signed .", "L' accord a été signé ."
+lengths = st.lists(st.integers(1, 6), min_size=1, max_size=4)
+
+
+@given(lengths, lengths, lengths, lengths, st.integers(0, 99))
+def test_the_look_of_another_model_goes_by_characters(
+    source: list[int], target: list[int], other_source: list[int], other_target: list[int], seed: int
+) -> None:
+    ours = with_pieces(cut(SOURCE, source), cut(TARGET, target), seed)
+    other = with_pieces(cut(SOURCE, other_source), cut(TARGET, other_target), seed + 1)
+    owners = [k for k, text in enumerate(texts(other.target_pieces)) for _ in text]
+    place = 0
+    for step, text in enumerate(texts(ours.target_pieces)):
+        rows = other.alignment[owners[place : place + len(text)]].astype(np.float64)
+        place += len(text)
+        expected = by_characters(ours.source_pieces, other.source_pieces, rows.mean(axis=0))
+        found = look_of(ours, step, other)
+        assert found.sum() == pytest.approx(1, abs=1e-12)
+        np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-12)
+
+
+def test_a_model_of_the_same_pieces_lends_its_row() -> None:
+    ours, other = trace(seed=0), trace(seed=1)
+    for step in range(len(ours.target_pieces)):
+        np.testing.assert_allclose(look_of(ours, step, other), other.alignment[step], atol=1e-6)
+
+
+def test_a_piece_that_is_a_blank_belongs_to_what_follows() -> None:
+    ours = with_pieces((SPACE + "a", "</s>"), (SPACE + "x", "</s>"), 0)
+    other = with_pieces((SPACE, "a", "</s>"), (SPACE, "x", "</s>"), 1)
+    expected = other.alignment[1, :2].sum(), other.alignment[1, 2]
+    np.testing.assert_allclose(look_of(ours, 0, other), expected, atol=1e-6)
+    assert look_of(other, 0, ours).tolist() == look_of(other, 1, ours).tolist()
+    assert look_of(other, 0, ours)[0] == 0
+
+
+def test_another_text_lends_nothing() -> None:
+    with pytest.raises(AttnvizError, match="same text"):
+        look_of(trace(), 0, trace(source="Another sentence ."))
+
+
+def test_links_look_at_their_words_alike_and_at_the_pieces_of_each() -> None:
+    found = trace()
+    words = found.words()
+    assert [len(group) for group in words.source_groups] == [1, 2, 1, 1, 1, 1]
+    for step, piece in enumerate(found.target_pieces[:-1]):
+        word = next(i for i, group in enumerate(words.target_groups) if step in group)
+        weights = linked_look(found, step, [(0, word), (1, word), (3, (word + 1) % 5)])
+        assert weights.tolist() == [0.5, 0.25, 0.25, 0, 0, 0, 0], piece
+    assert join_pieces(found.source_pieces[1:3]) == "agreement"
+
+
+@pytest.mark.parametrize("link", [(5, 0), (0, len(trace().words().target) - 1), (99, 0)])
+def test_links_of_words_that_are_not_there_are_refused(link: tuple[int, int]) -> None:
+    with pytest.raises(AttnvizError, match=f"{link[0]}-{link[1]}"):
+        linked_look(trace(), 0, [(0, 0), link])
+
+
+def test_a_word_without_a_link_has_no_look() -> None:
+    with pytest.raises(AttnvizError, match="None of these links"):
+        linked_look(trace(), 0, [(0, 1)])
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=9))
+def test_links_are_read_as_they_are_written(links: list[tuple[int, int]]) -> None:
+    assert read_pharaoh("  ".join(f"{j}-{i}" for j, i in links)) == links
+
+
+def test_what_is_written_of_a_translation_can_be_read() -> None:
+    assert read_pharaoh(pharaoh(trace().words()))
+
+
+@pytest.mark.parametrize("text", ["", " ", "0", "0-", "0-1 x", "1–2", "0-1;1-1", "-1-2", "0-1 9999999-1"])
+def test_what_is_no_link_is_named(text: str) -> None:
+    with pytest.raises(AttnvizError, match="is no link"):
+        read_pharaoh(text)

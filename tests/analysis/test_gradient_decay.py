@@ -1,0 +1,56 @@
+"""Lengths of gradients against distances, from numbers whose fall is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.analysis.gradient_decay import distances, focus, reach
+from attnviz.trace.attributions import Signals
+
+
+def known(steps: int, pieces: int, tenth: float) -> Signals:
+    """Return signals by s_0 that fall to a tenth over so many steps, and signals by the contexts that do not fall."""
+    start = 10.0 ** -(distances(steps, pieces) / tenth)
+    contexts = np.full((steps, pieces), 0.3)
+    return Signals(start + contexts, start, contexts)
+
+
+def test_a_distance_is_the_steps_of_the_decoder_and_of_the_encoder() -> None:
+    assert distances(2, 3).tolist() == [[0, 1, 2], [1, 2, 3]]
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.floats(2, 40))
+def test_the_fall_is_found(steps: int, pieces: int, tenth: float) -> None:
+    found = reach(known(steps, pieces, tenth))
+    if steps + pieces > 2:
+        assert found.tenth == pytest.approx(tenth, rel=1e-6)
+    else:
+        assert found.tenth == np.inf
+    assert np.all(np.diff(found.distances) > 0)
+    assert np.all(np.diff(found.start, axis=0) >= -1e-12)  # quartiles in their order
+    np.testing.assert_allclose(found.contexts, 0.3)
+    assert found.near[0] >= found.far[0]
+    assert found.near[1] == found.far[1] == pytest.approx(0.3)
+
+
+def test_medians_are_those_of_the_pairs_at_their_distance() -> None:
+    rng = np.random.default_rng(2)
+    start = rng.random((3, 4))
+    found = reach(Signals(start, start, start))
+    apart = distances(3, 4)
+    assert found.distances.tolist() == [0, 1, 2, 3, 4, 5]
+    np.testing.assert_allclose(found.start[1], [np.median(start[apart == far]) for far in range(6)])
+
+
+def test_a_signal_that_does_not_fall_has_no_tenth() -> None:
+    assert reach(Signals(*(np.ones((4, 4)),) * 3)).tenth == np.inf
+    assert reach(Signals(*(np.zeros((4, 4)),) * 3)).tenth == np.inf
+
+
+def test_the_share_of_the_piece_that_is_looked_at() -> None:
+    whole = np.array([[3.0, 1.0], [1.0, 1.0]])
+    share, alike = focus(Signals(whole, whole, whole), np.array([0, 1]))
+    assert (share, alike) == (pytest.approx((0.75 + 0.5) / 2), 0.5)

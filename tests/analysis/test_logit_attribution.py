@@ -1,0 +1,138 @@
+"""The logit ledger and the energy microscope: their parts add up to the numbers of the trace."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.analysis.energy_decomposition import energy_decomposition, saturated
+from attnviz.analysis.logit_attribution import logit_attribution
+from attnviz.analysis.recomputation import load_weights, recompute
+from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.network.config import READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
+
+KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
+EVEN = st.integers(1, 10).map(lambda half: 2 * half)
+"""Hidden sizes that any attention takes: Luong's *dot* halves it between the directions of the encoder."""
+
+
+def _translated(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
+) -> tuple[Trace, dict]:
+    network = make_network(*kind, **sizes)
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    return Translator(network, tokenizer).translate(SENTENCES[2], target=SENTENCES[3]), weights
+
+
+@settings(max_examples=FEW)
+@given(
+    kind=st.sampled_from(KINDS),
+    hidden_size=EVEN,
+    maxout_size=st.integers(1, 12),
+    alignment_size=st.integers(1, 16),
+    choice=st.randoms(use_true_random=False),
+)
+def test_the_entries_of_a_ledger_add_up_to_the_logit(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], choice, **sizes: int
+) -> None:
+    trace, weights = _translated(make_network, tokenizer, kind, **sizes)
+    exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
+    for _ in range(5):
+        step, piece = choice.randrange(len(trace.target_pieces)), choice.randrange(len(tokenizer))
+        entry = logit_attribution(trace, weights, step, piece)
+        assert entry.source.shape == (len(trace.source_pieces),)
+        assert entry.logit == pytest.approx(exact.logits[step, piece], abs=1e-4)
+
+
+def test_a_source_piece_without_attention_adds_nothing(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("none", "previous"))
+    entry = logit_attribution(trace, weights, 1, trace.target_ids[1])
+    assert np.count_nonzero(entry.source[:-1]) == 0
+    assert entry.source[-1] != 0
+
+
+def test_a_contrast_is_the_difference_of_two_ledgers(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
+    contrast = logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 2, 20)
+    assert contrast.logit == pytest.approx(exact.logits[2, 10] - exact.logits[2, 20], abs=1e-4)
+    with pytest.raises(ValueError, match="one step"):
+        logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 3, 10)
+
+
+def test_a_ledger_of_nothing_is_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    for step, piece in ((-1, 5), (len(trace.target_pieces), 5), (0, len(tokenizer)), (0, -1)):
+        with pytest.raises(IndexError):
+            logit_attribution(trace, weights, step, piece)
+
+
+@settings(max_examples=FEW)
+@given(
+    kind=st.sampled_from([kind for kind in KINDS if kind[0] != "none"]),
+    hidden_size=EVEN,
+    alignment_size=st.integers(1, 16),
+    choice=st.randoms(use_true_random=False),
+)
+def test_the_units_of_an_energy_add_up_to_it(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], choice, **sizes: int
+) -> None:
+    trace, _ = _translated(make_network, tokenizer, kind, **sizes)
+    for _ in range(5):
+        step = choice.randrange(len(trace.target_pieces))
+        # A place beyond those that *location* knows has no units.
+        position = choice.choice(np.flatnonzero(np.isfinite(trace.energies[step])).tolist())
+        units = energy_decomposition(trace, None, step, position)
+        assert units.energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5)
+        largest = np.abs(units.contributions)[units.order]
+        assert np.all(np.diff(largest) <= 0)
+
+
+def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    old = dataclasses.replace(trace, score_vector=np.zeros(0, np.float32))
+    assert energy_decomposition(old, weights, 1, 2).energy == energy_decomposition(trace, None, 1, 2).energy
+    with pytest.raises(ValueError, match="lacks v_a"):
+        energy_decomposition(old, None, 1, 2)
+
+
+def test_no_unit_of_a_dot_product_is_saturated(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, _ = _translated(make_network, tokenizer, ("general", "previous"))
+    units = dataclasses.replace(energy_decomposition(trace, None, 0, 0), activation=np.full(10, 2.0))
+    assert not saturated(units).any()
+
+
+def test_saturated_units_are_those_whose_tanh_is_flat(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    units = energy_decomposition(trace, weights, 0, 0)
+    assert np.array_equal(saturated(units), 1 - np.tanh(units.query + units.key) ** 2 <= 1 - 0.99**2)
+
+
+def test_without_attention_there_is_no_microscope(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("none", "previous"))
+    with pytest.raises(ValueError, match="without attention"):
+        energy_decomposition(trace, weights, 0, 0)
+
+
+def test_the_shipped_model_adds_up(shipped_model: Path) -> None:
+    trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.")
+    weights = load_weights(shipped_model)
+    exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
+    for step, piece in enumerate(trace.target_ids):
+        assert logit_attribution(trace, weights, step, piece).logit == pytest.approx(
+            exact.logits[step, piece], abs=1e-4
+        )
+        for position in range(len(trace.source_pieces)):
+            energy = energy_decomposition(trace, weights, step, position).energy
+            assert energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5, rel=1e-5)

@@ -1,0 +1,123 @@
+"""Attention taken from another step, from the posterior, from links or from another model, in Chromium.
+
+It is taken by mouse and by keyboard.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import Trace
+from attnviz.analysis import load_weights, posterior
+from attnviz.analysis.borrowed_weights import look_of
+from attnviz.translator import Translator
+from tests.browser.conftest import Opener
+from tests.browser.settled import settled
+from tests.browser.test_intervention_controls import AT, EUROPEAN, STEP, expect_translation, expect_weight, weights
+from tests.browser.test_page import expect_step
+from tests.browser.texts import text_of
+from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, SHOWN, WIDE_DARK, on_both, within
+from tests.conftest import SHIPPED_MODEL
+
+pytestmark = pytest.mark.browser
+
+TOLD = {
+    "posterior": "looks at what it turned out to be about",
+    "model small-additive": "looks where small-additive looks",
+}
+"""What the card of a look says, by the lender."""
+
+
+@pytest.mark.nightly
+@within(NARROW_DARK)
+def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_page: Opener, first: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    page.locator(".bench summary").click()
+    page.locator(".bench .of").select_option("5")
+    page.locator(".bench .take").click()
+    expect(page.locator(".st-key-changed p").first).not_to_be_empty()
+    settled(page)
+    np.testing.assert_allclose(weights(page), first.alignment[5], atol=2e-3)
+    page.locator(".bench .lender").select_option("links")
+    page.locator(".bench .links").fill("gold")
+    page.locator(".bench .take").click()
+    expect(page.locator(".bench .problem")).to_contain_text("“gold” is no link")
+    page.locator(".bench .links").fill("4-1")
+    page.locator(".bench .links").press("Enter")
+    expect_weight(page, EUROPEAN, 0.999, 1)
+    expect(page.locator(".bench .problem")).to_be_hidden()
+
+
+@pytest.fixture(scope="module")
+def lent(first: Trace) -> dict[str, np.ndarray]:
+    """Return the weights that STEP borrows of the posterior, and of another model led through the same translation."""
+    other = Translator.load(SHIPPED_MODEL.parent / "small-additive", device="cpu")
+    led = other.translate(EXAMPLE, target=first.translation)
+    return {
+        "posterior": posterior(first, load_weights(SHIPPED_MODEL))[STEP - 1],
+        "model small-additive": look_of(first, STEP - 1, led),
+    }
+
+
+def expect_row(page: Page, row: np.ndarray) -> None:
+    """Wait until the bars of weights are these."""
+    page.wait_for_function(
+        "(row) => document.querySelector('.st-key-softmax .chart')?._fullData?.[1].x"
+        ".every((x, j) => Math.abs(x - row[j]) < 2e-3)",
+        arg=row.tolist(),
+    )
+
+
+@pytest.mark.nightly
+@within(WIDE_DARK, NARROW)
+def test_the_look_of_the_posterior_and_of_another_model_is_borrowed(
+    open_page: Opener, first: Trace, lent: dict[str, np.ndarray], snapshot: SnapshotAssertion
+) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    page.locator(".bench summary").click()
+    assert text_of(page.locator(".bench .note")) == snapshot
+    for lender, row in lent.items():
+        page.locator(".bench .lender").select_option(lender)
+        expect(page.locator(".bench .of")).to_be_hidden()
+        page.locator(".bench .take").click()
+        expect(page.locator(".branches .card").last).to_contain_text(TOLD[lender])
+        expect_row(page, row)
+        settled(page)
+        page.locator(".bench .undo").click()
+        expect_translation(page, first)
+
+
+@pytest.mark.nightly
+@on_both
+def test_looks_are_borrowed_by_the_keyboard_alone(open_page: Opener, first: Trace, lent: dict[str, np.ndarray]) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    page.locator(".bench summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.locator(".bench .lender")).to_be_focused()
+    for lender, row in lent.items():
+        options = page.locator(".bench .lender option").evaluate_all("(all) => all.map(({ value }) => value)")
+        chosen = page.locator(".bench .lender").input_value()
+        for _ in range(options.index(lender) - options.index(chosen)):
+            page.keyboard.press("ArrowDown")
+        expect(page.locator(".bench .lender")).to_have_value(lender)
+        assert page.evaluate(f"() => {SHOWN}.step") == STEP - 1  # the arrows were the box's
+        page.keyboard.press("Tab")
+        expect(page.locator(".bench .take")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(".branches .card").last).to_contain_text(TOLD[lender])
+        expect_row(page, row)
+        settled(page)
+        page.locator(".bench .undo").focus()
+        page.keyboard.press("Enter")
+        expect_translation(page, first)
+        page.locator(".bench .lender").focus()

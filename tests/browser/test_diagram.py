@@ -1,0 +1,219 @@
+"""The machine in Chromium: its ribbons are as thick as the weights, its parts lead to the stages, and it fits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from attnviz import Trace
+from attnviz.translator import Translator
+from attnviz.wording.diagram import mixture
+from attnviz.wording.equations import equation_templates
+from attnviz.wording.stages import narrate
+from tests.browser.settled import settled
+from tests.browser.test_page import expect_step
+from tests.browser.views import EXAMPLE, SHOWN, on_both
+from tests.conftest import SHIPPED_MODEL
+from tests.equation_symbols import symbols_of
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
+WRITTEN = """(drawing) => [...drawing.querySelectorAll(".symbol:not(.term), .sign")].map((one) => one.textContent)"""
+"""The symbols of the picture, each as often as it stands there."""
+
+
+@pytest.fixture(scope="module")
+def opening() -> Trace:
+    """Return the trace of the sentence the page opens with here."""
+    if not SHIPPED_MODEL.is_dir():
+        pytest.skip("models/en-fr is not there")
+    return Translator.load(SHIPPED_MODEL, device="cpu").translate(EXAMPLE, beam=5)
+
+
+def machine(page: Page) -> Any:
+    """Return the drawing, once it is in the window and stands still."""
+    page.wait_for_selector(".st-key-machine .drawing")
+    drawing = page.locator(".st-key-machine .drawing")
+    drawing.scroll_into_view_if_needed()
+    page.wait_for_selector(".st-key-machine .machine:not([data-waiting]) .ribbon[d]", state="attached")
+    page.wait_for_function(
+        """() => {
+          const now = document.querySelector(".st-key-machine .drawing").innerHTML, before = window.machineBefore;
+          window.machineBefore = now;
+          return now === before;
+        }""",
+        polling=150,
+    )
+    return drawing
+
+
+THICKNESS = """(drawing) => {
+  const flow = drawing.querySelector(".frame.context");
+  const whole = Math.max(flow.width.baseVal.value, flow.height.baseVal.value) - 3;
+  return [...drawing.querySelectorAll(".ribbon")].map((ribbon) => {
+    const spots = (ribbon.getAttribute("d") ?? "").match(/-?[\\d.]+/g)?.map(Number) ?? [];
+    if (!spots.length) return 0;
+    const middle = spots.length / 2; // the last of one edge, and the first of the other
+    const [x0, y0, x1, y1] = spots.slice(middle - 2, middle + 2);
+    return Math.hypot(x1 - x0, y1 - y0) / whole;
+  });
+}"""
+
+
+@pytest.mark.nightly
+@on_both
+def test_ribbons_are_as_thick_as_the_weights(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=3")
+    expect_step(page, 3)
+    np.testing.assert_allclose(machine(page).evaluate(THICKNESS), opening.alignment[2], atol=0.004)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 4)
+    np.testing.assert_allclose(machine(page).evaluate(THICKNESS), opening.alignment[3], atol=0.004)
+
+
+@pytest.mark.nightly
+@on_both
+def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=3&depth=numbers")
+    drawing = machine(page)
+    symbols = drawing.evaluate(WRITTEN)
+    assert symbols_of(equation_templates(opening), 2) - {"hj"} <= set(symbols)
+    assert symbols.count("hj") >= 3, "of both directions, and of the two joined"
+    told = drawing.get_attribute("aria-label")
+    for stage in narrate(opening, 2):
+        assert stage.outcome.replace("\u00a0", " ") in told.replace("\u00a0", " ")
+    if page.viewport_size["width"] > 700:
+        expect(drawing.locator(".mix")).to_have_text(mixture(opening, 2).replace("\u00a0", " "))
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 4)
+    assert {"s4", "s3", "z4", "s\u03034"} <= set(machine(page).evaluate(WRITTEN))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("model", ["small-dot", "small-fixed"])
+def test_the_symbols_are_those_of_the_model(open_page: Opener, model: str) -> None:
+    trace = Translator.load(SHIPPED_MODEL.with_name(model), device="cpu").translate(EXAMPLE, beam=5)
+    page = open_page(f"?step=3&depth=numbers&model={model}")
+    symbols = set(machine(page).evaluate(WRITTEN))
+    assert symbols_of(equation_templates(trace), 2) <= symbols
+    assert not {"Wa", "Ua", "va"} & symbols
+
+
+@pytest.mark.nightly
+def test_the_idea_has_no_weights_in_its_picture(open_page: Opener) -> None:
+    page = open_page("?step=3&depth=idea")
+    drawing = machine(page)
+    expect(drawing.locator(".term")).to_have_count(0)
+    page.locator("[class*='st-key-depth']").get_by_role("radio", name="Numbers").click()
+    expect(page.locator(".st-key-machine .term")).not_to_have_count(0)
+
+
+@pytest.mark.nightly
+@on_both
+def test_nothing_stands_outside_or_over_another_name(open_page: Opener) -> None:
+    for query in ("?step=3", f"?step=5&sentence={LONG.replace(' ', '+')}", "?step=1&sentence=No.&lang=fr"):
+        page = open_page(query)
+        found = machine(page).evaluate(
+            """(drawing) => {
+              const whole = drawing.getBoundingClientRect();
+              const names = [...drawing.querySelectorAll(".name, .title, .mix, .rivals, .likely, .symbol, .spelled")];
+              const boxes = names.filter((node) => node.textContent).map((node) => ({
+                text: node.textContent, box: node.getBoundingClientRect() }));
+              const outside = boxes.filter(({ box }) => box.left < whole.left - 1 || box.right > whole.right + 1);
+              const over = boxes.flatMap((one, k) => boxes.slice(k + 1).filter(({ box }) =>
+                Math.min(box.right, one.box.right) - Math.max(box.left, one.box.left) > 3 &&
+                Math.min(box.bottom, one.box.bottom) - Math.max(box.top, one.box.top) > 6)
+                .map((other) => `${one.text} | ${other.text}`));
+              return [outside.map(({ text }) => text), over];
+            }"""
+        )
+        assert found == [[], []]
+        page.close()
+
+
+@on_both
+def test_each_part_leads_to_its_stage_a_piece_is_chosen_and_the_mouse_lights_its_ribbon(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    settled(page)
+    drawing = machine(page)
+    ways = drawing.locator("[role=button]")
+    expect(ways).to_have_count(5)
+    ways.nth(3).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-stage_4 h3").first).to_be_in_viewport()
+    expect(page.locator(".st-key-stage_4[data-chosen]")).to_have_count(1)
+    page.mouse.wheel(0, -100)  # or the page, as it grows, would go to the stage once more
+    machine(page).locator("[data-stage='3'] .frame.context").click(force=True)
+    expect(page.locator(".st-key-stage_3 h3").first).to_be_in_viewport()
+    assert "Softmax" in ways.nth(1).get_attribute("aria-label")
+    page.mouse.wheel(0, -100)
+    drawing = machine(page)
+    drawing.locator(".column").nth(1).click(position={"x": 10, "y": 10})
+    page.wait_for_function(f"() => {SHOWN}.source === 1")
+    expect(drawing.locator(".piece").nth(1)).to_have_class("piece seen lit")
+    drawing.locator(".column").nth(4).hover()
+    expect(drawing.locator(".ribbon").nth(4)).to_have_class("ribbon seen")
+    expect(drawing.locator(".ribbon").nth(1)).to_have_class("ribbon")
+
+
+@pytest.mark.nightly
+def test_a_step_moves_it_unless_nothing_is_to_move(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    machine(page)
+    seen = """() => new Promise((told) => {
+      const found = new Set(), context = document.querySelector(".st-key-machine .part .vector");
+      const watch = new MutationObserver(() => found.add(context.getAttribute("transform")));
+      watch.observe(context, { attributes: true });
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+      setTimeout(() => told(found.size), 1500);
+    })"""
+    assert page.evaluate(seen) > 1, "it is at places in between, as many as the machine has time to draw"
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(seen) == 1
+
+
+def _current(route: Route) -> None:
+    answer = route.fetch()
+    route.fulfill(response=answer, body=json.dumps(cast("dict[str, Any]", answer.json()) | {"readout": "current"}))
+
+
+DOTS = "(drawing) => drawing.querySelectorAll('.dot.state').length"
+
+
+@pytest.mark.nightly
+def test_the_readout_takes_the_state_that_the_model_reads(open_page: Opener, profile: Any) -> None:
+    page = open_page("?step=3")
+    assert machine(page).evaluate(DOTS) == 2  # the state before goes into both boxes
+    page.close()
+    profile.route("**/machine?**", _current)
+    try:
+        page = open_page("?step=3")
+        assert machine(page).evaluate(DOTS) == 1  # the readout has the new one
+    finally:
+        profile.unroute("**/machine?**")
+
+
+@pytest.mark.nightly
+@on_both
+def test_without_attention_one_vector_goes_to_every_step(open_page: Opener) -> None:
+    page = open_page("?step=2&model=small-fixed", ready=".st-key-machine .drawing .ribbon")
+    drawing = machine(page)
+    expect(drawing.locator(".ribbon")).to_have_count(1)
+    expect(drawing.locator(".energy, .query, .weight")).to_have_count(0)
+    expect(drawing.locator("[role=button]")).to_have_count(3)
+
+
+@pytest.mark.nightly
+def test_the_first_state_comes_from_the_backward_half(open_page: Opener) -> None:
+    page = open_page("?step=1")
+    origin = machine(page).locator(".origin")
+    expect(origin).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(origin).to_be_hidden()

@@ -1,0 +1,152 @@
+"""What the browser draws from on a page that AppTest ran: what it is given, and what it fetches."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.lab import lab_payloads as lab
+from attnviz.ui.page_state.selection import Selection, linked_selection
+from attnviz.ui.session_payloads import PLACE, made
+from attnviz.ui.shared_payloads import record, shown_trace
+from attnviz.ui.step import step_payloads as step_records
+from attnviz.ui.transformer import transformer_payloads as transformer
+from attnviz.ui.why import why_payloads as why
+from attnviz.wording.equations import Equation
+
+MAKERS = {**step_records.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
+
+
+def mounted(app: AppTest, component: str) -> list[Any]:
+    """Return what each of our components of that name is given, in the order of the page."""
+    all_of_them = (element.proto for element in app.get("bidi_component"))
+    return [json.loads(proto.json) for proto in all_of_them if proto.component_name == f"attnviz_{component}"]
+
+
+def fetched(at: str, step: int = 0) -> dict[str, Any]:
+    """Return what lies at an address, at 0-based `step` where that is of one alone."""
+    address = urlsplit(at.format(step=step, word="", size=""))
+    fingerprint, name = address.path.split("/")[-2:]
+    found: dict[str, Any] = json.loads(
+        gzip.decompress(record(MAKERS, fingerprint, name, dict(parse_qsl(address.query))))
+    )
+    return found
+
+
+def records_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, Any]]:
+    """Return what each of our components of that name fetches, in the order of the page."""
+    return [fetched(given["at"], step) for given in mounted(app, component)]
+
+
+def all_records(app: AppTest) -> Iterator[dict[str, Any]]:
+    """Yield everything that the components of a page fetch."""
+    for element in app.get("bidi_component"):
+        given = json.loads(element.proto.json or "null")
+        if isinstance(given, dict) and "at" in given:
+            yield payload(given["at"]) if given["at"].startswith(PLACE) else fetched(given["at"])
+
+
+def texts(app: AppTest) -> str:
+    """Return the plain texts of a page."""
+    return "\n".join(element.value for element in app.text)
+
+
+def panel_texts(app: AppTest, *keys: str) -> list[str]:
+    """Return the texts, captions and HTML in the containers with these keys, in the order of the page."""
+
+    def within(node: Any, inside: bool) -> Iterator[str]:
+        inside = inside or getattr(node, "key", None) in keys
+        if inside and node.type in ("text", "caption"):
+            yield node.value
+        elif inside and node.type == "html":
+            yield node.proto.body
+        for child in getattr(node, "children", {}).values():
+            yield from within(child, inside)
+
+    return list(within(app.main, False))
+
+
+def texts_with(app: AppTest, word: str) -> list[str]:
+    """Return the plain texts of a page that contain `word`, in the order of the page."""
+    return [element.value for element in app.text if word in element.value]
+
+
+def address(app: AppTest) -> dict[str, str]:
+    """Return what the server has in the address of a page: the browser adds what it owns."""
+    (end,) = mounted(app, "acknowledgement")
+    found = dict(end["page"]["parameters"])
+    for view in mounted(app, "view_state"):
+        found |= view["own"]
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def selected(app: AppTest) -> Selection:
+    """Return what the browser shows of the page's own view as the link of the visit is opened."""
+    view = SimpleNamespace(trace=shown_trace(mounted(app, "view_state")[0]["identity"]), key=str)
+    view.steps = len(view.trace.target_pieces)
+    return linked_selection(
+        view, {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
+    )  # type: ignore[arg-type]
+
+
+def payload(at: str, **selection: str) -> Any:
+    """Return what lies at the address of a payload, of what is on show by these parameters of the address."""
+    found = made(at.split("/")[-1].split("?")[0], selection)
+    assert found is not None
+    packed, is_file = found
+    content = gzip.decompress(packed)
+    return content if is_file else json.loads(content)
+
+
+def steps_of(app: AppTest) -> int:
+    """Return how many steps the page's own view has."""
+    return int(mounted(app, "view_state")[0]["steps"])
+
+
+def tables_of(app: AppTest, **selection: str) -> list[dict[str, Any]]:
+    """Return the tables of the boxes that are open, of what is on show by these parameters of the address."""
+    return [table for box in mounted(app, "tables") for table in payload(box["at"], **selection)["tables"]]
+
+
+def column(table: dict[str, Any], name: str) -> list[str]:
+    """Return a column of a table as it is written."""
+    place = table["columns"].index(name)
+    return [row[place] for row in table["rows"]]
+
+
+def lecture_of(app: AppTest) -> dict[str, Any]:
+    """Return what the page for a lecture holds that is offered."""
+    text = payload(mounted(app, "file_link")[0]["at"]).decode("utf-8")
+    record = re.search(r'id="record">(.*?)</script>', text)
+    assert record is not None
+    found: dict[str, Any] = json.loads(record[1])
+    return found
+
+
+def badge(app: AppTest) -> dict[str, Any]:
+    """Return what the badge of the step on show says."""
+    assert not app.exception
+    (found,) = records_of(app, "proof", selected(app).step)
+    return found
+
+
+def shown_equations(app: AppTest) -> list[str]:
+    """Return the LaTeX of each stage, of the step and the source piece on show."""
+    (player,), chosen = mounted(app, "player"), selected(app)
+    step, source = chosen.step, chosen.source
+    source = player["orders"][step][0] if source is None else source
+    shown = []
+    for stage, found in enumerate(records_of(app, "equation", step), 1):
+        row = found["steps"].index(step)
+        texts = {name: several[row] for name, several in found["ofStep"].items()}
+        texts |= {name: several[source] for name, several in found["ofSource"].items()}
+        texts |= {name: several[row][source] for name, several in found["ofCell"].items()}
+        shown.append(Equation(stage, found["latex"], found["note"]).filled(texts).latex)
+    return shown

@@ -1,0 +1,121 @@
+"""What the machine is drawn from: the numbers of the step, the units that stand for its vectors, and its words."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Trace
+from attnviz.analysis.drawn_units import drawn_units
+from attnviz.figures.diagram_table import machine_table
+from attnviz.languages import set_language
+from attnviz.trace.interventions import ExcludePosition
+from attnviz.translator import Translator
+from attnviz.ui.components.diagram.diagram import machine_record
+from attnviz.wording.diagram import mixture
+from attnviz.wording.stages import narrate, stage_titles
+from tests.figures.synthetic import trace as make_trace
+
+KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])
+
+
+def record_of(trace: Trace, steps: tuple[int, ...] | None = None) -> dict[str, Any]:
+    asked = tuple(range(len(trace.target_pieces))) if steps is None else steps
+    return machine_record(trace, asked, {step: narrate(trace, step) for step in asked})
+
+
+def unpacked(text: str, width: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype="<f4").reshape(-1, width)
+
+
+@KINDS
+def test_its_numbers_are_those_of_the_trace(attention: str) -> None:
+    trace = make_trace(attention=attention)
+    steps, units = (1, 3), drawn_units(trace)
+    record, columns = record_of(trace, steps), len(trace.source_pieces)
+    assert record["steps"] == list(steps)
+    np.testing.assert_array_equal(unpacked(record["weights"], columns), trace.alignment[[1, 3]])
+    np.testing.assert_array_equal(unpacked(record["energies"], columns), trace.energies[[1, 3]])
+    squares = record["squares"]
+    annotations = unpacked(record["annotations"], squares["annotation"])
+    np.testing.assert_array_equal(annotations, trace.annotations[:, units.annotation])
+    before, after = (unpacked(record[name], squares["state"]) for name in ("before", "after"))
+    np.testing.assert_array_equal(before, trace.previous_states[[1, 3]][:, units.state])
+    np.testing.assert_array_equal(after, trace.states[[1, 3]][:, units.state])
+    readouts = unpacked(record["readouts"], squares["readout"])
+    np.testing.assert_array_equal(readouts, trace.readouts[[1, 3]][:, units.readout])
+    # The squares of the context are what the squares of the annotations add up to.
+    contexts = unpacked(record["contexts"], squares["context"])
+    if trace.attends:
+        expected = trace.alignment[[1, 3]].astype(np.float64) @ annotations.astype(np.float64)
+    else:
+        expected = np.repeat(annotations[-1:, : squares["context"]], 2, axis=0)
+    np.testing.assert_allclose(contexts, expected, atol=1e-5)
+
+
+@KINDS
+@pytest.mark.parametrize("readout", ["previous", "current"])
+def test_it_says_what_the_model_executes(attention: str, readout: str) -> None:
+    trace = make_trace(attention=attention)
+    trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
+    record = record_of(trace)
+    assert (record["attention"], record["readout"]) == (attention, readout)
+    assert all(len(outcomes) == len(stage_titles(trace)) for outcomes in record["outcomes"])
+    low, high = record["range"]
+    if trace.attends:
+        assert low <= trace.energies.min()
+        assert high >= trace.energies.max()
+
+
+def test_words_and_alternatives() -> None:
+    trace = make_trace()
+    record = record_of(trace)
+    assert record["sources"][:2] == ["The", "agre"]
+    assert record["joined"][:3] == [False, False, True]
+    assert record["previous"][0] == "<s>"
+    assert record["written"][0] == "L'"
+    for step, alt in enumerate(record["alts"]):
+        assert f"step {step + 1} of {len(trace.target_pieces)}" in alt
+        for stage in narrate(trace, step):
+            assert f"{stage.title}: {stage.outcome}." in alt
+    assert all(rivals.startswith("beside “mot1”") for rivals in record["rivals"])
+
+
+def test_it_speaks_french() -> None:
+    trace = make_trace()
+    set_language("fr")
+    record = record_of(trace)
+    assert record["language"] == "fr"
+    assert record["words"]["forward"] == "lue à l’endroit"
+    assert record["alts"][0].startswith("La machine à l’étape 1")
+
+
+def test_the_mixture_names_words_by_their_whole_weight() -> None:
+    trace = make_trace()
+    words = trace.words()
+    for step in range(len(trace.target_pieces)):
+        shares = [trace.alignment[step, list(group)].sum() for group in words.source_groups]
+        assert f"“{words.source[int(np.argmax(shares))]}”" in mixture(trace, step).split(",")[0]
+
+
+def test_a_step_changed_by_hand_is_told(translator: Translator) -> None:
+    trace = translator.translate("A girl is riding.", interventions=[ExcludePosition(0, step=1)])
+    assert record_of(trace)["byHand"] == [step == 1 for step in range(len(trace.target_pieces))]
+
+
+@KINDS
+def test_the_table_has_every_vector_and_number_of_the_picture(attention: str) -> None:
+    trace = make_trace(attention=attention)
+    units, table, columns = drawn_units(trace), machine_table(trace, 2), len(trace.source_pieces)
+    assert list(table.index[-4:]) == ["c₃", "s₂", "s₃", "t₃"]
+    squares = table.filter(like="square").to_numpy()
+    np.testing.assert_array_equal(squares[:columns], trace.annotations[:, units.annotation])
+    np.testing.assert_array_equal(squares[columns, : len(units.context)], trace.contexts[2][units.context])
+    np.testing.assert_array_equal(squares[columns + 1, : len(units.state)], trace.states[1][units.state])
+    assert ("α" in table) == trace.attends
+    if trace.attends:
+        np.testing.assert_array_equal(table["α"][:columns], trace.alignment[2])

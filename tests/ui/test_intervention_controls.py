@@ -1,0 +1,166 @@
+"""The what-if bench on the page: where there is one, what it offers, and the looks that can be borrowed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError
+from attnviz.analysis import posterior
+from attnviz.checkpoint import save_model
+from attnviz.model_folder import load_weights
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace.interventions import ReplaceWeights, Temperature
+from attnviz.translator import Translator
+from attnviz.ui.components.intervention_controls.intervention_controls import bench_record
+from attnviz.ui.components.other_word.other_word import RIVALS
+from attnviz.ui.resources import translate
+from attnviz.ui.step.borrowed_weights import borrowed_row, lenders
+from tests.conftest import ModelFactory
+from tests.figures import synthetic
+from tests.ui.opening import Run
+from tests.ui.shown_payloads import fetched, mounted, panel_texts, records_of
+
+SENTENCE = "Two dogs play in the snow."
+
+
+@pytest.fixture
+def models_folder(models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+    """Return the folder of three models: one that attends, one that could lend it a look, and one without attention."""
+    save_model(models_folder / "dotted", make_network("general"), tokenizer)
+    save_model(models_folder / "fixed", make_network("none"), tokenizer)
+    return models_folder
+
+
+@pytest.fixture
+def page(page: Run) -> Run:
+    """Return a function that opens the page with a sentence to change something of."""
+    return partial(page, sentence=SENTENCE)
+
+
+def hands(app: AppTest) -> list[dict[str, str]]:
+    return [given["hand"] for given in mounted(app, "chart") if "hand" in given]
+
+
+def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_attend(page: Run) -> None:
+    app = page()
+    (hand,) = hands(app)
+    assert hand["weight"] == "weight of {name}"
+    (bench,) = mounted(app, "bench")
+    assert (bench["models"], bench["undo"]) == (["dotted"], False)
+    (record,) = records_of(app, "bench")
+    (player,) = mounted(app, "player")
+    assert len(record["pieces"]) == len(player["orders"][0])
+    assert len(record["written"]) == len(record["temperatures"]) == len(record["set"]) == len(player["orders"])
+    assert record["posterior"]
+    assert record["words"]["only"] == "Look only here"
+
+
+def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Run) -> None:
+    app = page(lang="fr")
+    (at,) = [given["at"] for given in mounted(app, "chart") if "hand" in given]
+    picture = fetched(at)
+    assert '"weights":{"trace":1,"axis":"xaxis2","pieces":[' in picture["template"]
+    assert hands(app)[0]["weight"] == "poids de {name}"
+    (record,) = records_of(app, "bench")
+    assert record["words"]["only"] == "Seulement ici"
+
+
+def test_the_rivals_are_the_likeliest_that_were_not_written(page: Run, en_fr: Path) -> None:
+    app = page(search="greedy")
+    trace = translate(str(en_fr), "auto", SENTENCE, 1, None)
+    (record,) = records_of(app, "other_word")
+    assert set(record["offers"]) == {str(i) for i in range(len(trace.target_ids))}
+    for step, offered in record["offers"].items():
+        chosen, likeliest = trace.target_ids[int(step)], trace.top_ids[int(step)].tolist()
+        expected = [piece for piece in likeliest if piece != chosen and piece >= EOS][:RIVALS]
+        assert len(expected) == 10
+        assert [rival["piece"] for rival in offered["rivals"]] == expected
+        assert offered["instead"].startswith("Instead of ")
+
+
+def test_without_attention_only_another_word_can_be_tried(page: Run, snapshot: SnapshotAssertion) -> None:
+    app = page(model="fixed")
+    assert not hands(app)
+    assert not mounted(app, "bench")
+    assert panel_texts(app, "stage_3")[-1] == snapshot(name="caption")
+    (record,) = records_of(app, "other_word")
+    assert record["words"]["then"] == snapshot(name="then")
+
+
+def test_what_was_changed_is_where_the_bench_begins() -> None:
+    trace = synthetic.trace()
+    width = len(trace.source_pieces)
+    assert bench_record(trace, posterior=False)["temperatures"] == [1] * len(trace.target_ids)
+    row = ReplaceWeights((1 / width,) * width, 2)
+    changed = dataclasses.replace(trace, interventions=(Temperature(3.0), Temperature(0.5, 1), row))
+    record = bench_record(changed, posterior=False)
+    assert record["temperature"] == 3
+    assert record["temperatures"][:3] == [1, 0.5, 1]
+    assert record["set"][:4] == [False, False, True, False]
+    endless = dataclasses.replace(trace, interventions=(Temperature(math.inf), Temperature(2.0, 1)))
+    record = bench_record(endless, posterior=False)
+    assert (record["temperature"], record["temperatures"][:2]) == ("Infinity", [1, 2])
+
+
+def test_borrowed_rows_are_those_of_their_lenders(models_folder: Path) -> None:
+    trace = translate(str(models_folder / "en-fr"), "cpu", SENTENCE, 1, None)
+    np.testing.assert_allclose(borrowed_row(trace, 0, {"from": "step", "of": 2}), trace.alignment[2], atol=1e-6)
+    after = posterior(trace, load_weights(models_folder / "en-fr"))
+    np.testing.assert_allclose(borrowed_row(trace, 1, {"from": "posterior"}), after[1], atol=1e-9)
+    assert lenders(trace) == ["dotted"]
+    other = Translator.load(models_folder / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
+    if other.target_ids == trace.target_ids:  # cut alike: then row is row
+        np.testing.assert_allclose(
+            borrowed_row(trace, 1, {"from": "model", "of": "dotted"}), other.alignment[1], atol=1e-5
+        )
+    row = borrowed_row(trace, 0, {"from": "links", "of": "1-0"})
+    assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_the_note_beside_it_says_that_no_context_is_left_to_swap(
+    page: Run, lang: str, snapshot: SnapshotAssertion
+) -> None:
+    (record,) = records_of(page(lang=lang), "bench")
+    assert record["words"]["note"] == snapshot
+
+
+def test_a_step_with_the_look_of_another_has_its_context(en_fr: Path) -> None:
+    """Where and what are one: the annotations stay, so a row that is borrowed brings the context with it."""
+    translator = Translator.load(en_fr, device="cpu")
+    trace = translator.translate(SENTENCE)
+    row = borrowed_row(trace, 0, {"from": "step", "of": 2})
+    changed = translator.translate(SENTENCE, interventions=[ReplaceWeights(tuple(row.tolist()), 0)])
+    np.testing.assert_allclose(changed.contexts[0], trace.contexts[2], atol=1e-6)
+    assert not np.allclose(changed.states[0], trace.states[2], atol=1e-3)
+
+
+def test_what_lends_nothing_is_told(en_fr: Path, snapshot: SnapshotAssertion) -> None:
+    trace = translate(str(en_fr), "cpu", SENTENCE, 1, None)
+    told = {}
+    for source, of in (
+        ("step", 999),
+        ("step", "1"),
+        ("links", "gold"),
+        ("links", "0-99"),
+        ("model", "fixed"),
+        ("model", "../en-fr"),
+        ("nowhere", None),
+    ):
+        with pytest.raises(AttnvizError) as error:
+            borrowed_row(trace, 0, {"from": source, "of": of})
+        told[f"{source} {of!r}"] = str(error.value)
+    assert told == snapshot
+
+
+def test_without_its_model_there_is_no_posterior_to_borrow(models_folder: Path) -> None:
+    with pytest.raises(AttnvizError, match="posterior"):
+        borrowed_row(synthetic.trace(), 0, {"from": "posterior"})

@@ -1,0 +1,214 @@
+"""What the browser fetches of a translation: every record can be had, made once, as long as somebody shows it."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import Trace, Translator
+from attnviz.architectures.imported import IMPORTED
+from attnviz.architectures.recurrent import EVERY_TRANSLATION
+from attnviz.architectures.rnnsearch import RNNSEARCH
+from attnviz.architectures.transformer import TRANSFORMER
+from attnviz.languages import set_language
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace.interventions import ReplaceWeights, keep_words
+from attnviz.ui import shared_payloads
+from attnviz.ui.lab import lab_payloads as lab
+from attnviz.ui.shared_payloads import UnknownRecordError, address, on_show, record
+from attnviz.ui.step import step_payloads as step_room
+from attnviz.ui.step.step_payloads import MAKERS
+from attnviz.ui.why import why_payloads as why
+from tests.conftest import SENTENCES
+from tests.figures import synthetic
+from tests.snapshots import without_numbers
+from tests.transformers import random_transformer
+from tests.ui.shown_payloads import fetched
+
+OF_ALL = EVERY_TRANSLATION - {"facts"}
+RECURRENT = RNNSEARCH.payloads - IMPORTED.payloads
+HEADS = TRANSFORMER.payloads - RNNSEARCH.payloads - {"word"}
+WITHOUT_ATTENTION = {
+    "state",
+    "maxout",
+    "candidates",
+    "context",
+    "proof",
+    "ledger",
+    "contrast",
+    "facts",
+    "equation-3",
+    "equation-4",
+    "equation-5",
+}
+OF_WEIGHTS = {"proof", "ledger", "contrast", "posterior", "equation-after"}
+
+
+@pytest.fixture
+def trace(en_fr: Path) -> Trace:
+    """Return a translation whose model is at hand, and which is on show."""
+    return on_show(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
+
+
+def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
+    every = tuple(range(len(trace.target_pieces)))
+    for name in {*OF_ALL, *RECURRENT} - {"context", "changed"}:
+        for step in (0, every[-1]):
+            one = fetched(address(trace, name, "light", every=False), step)
+            if "values" in one:
+                assert list(one["values"]) == [str(step)]
+            if "steps" in one:
+                assert one["steps"] == [step]
+        if name != "proof":
+            whole = fetched(address(trace, name, "light", every=True))
+            if "values" in whole and name != "contrast":
+                assert list(whole["values"]) == [str(step) for step in every]
+                assert whole["values"][str(every[-1])] == one["values"][str(every[-1])]
+            if "steps" in whole:
+                assert tuple(whole["steps"]) == every
+
+
+def test_what_is_of_another_kind_of_network_cannot_be_had(trace: Trace, tokenizer: Tokenizer) -> None:
+    network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
+    other = on_show(Translator(network, tokenizer).translate(SENTENCES[0]))
+    for shown, there, lacking in ((trace, "posterior", HEADS), (other, "values", RECURRENT)):
+        assert fetched(address(shown, there, "light", every=True))
+        for name in lacking:
+            with pytest.raises(UnknownRecordError):
+                fetched(address(shown, name, "light", every=False))
+
+
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
+def test_what_needs_no_weights_can_be_had_without_the_model(
+    attention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    trace = on_show(synthetic.trace(attention=attention))
+    names = WITHOUT_ATTENTION if attention == "none" else {*OF_ALL, *RECURRENT} - {"context", "changed"}
+    for name in sorted(names):
+        at = address(trace, name, "dark", every=name != "proof")
+        if name in OF_WEIGHTS:
+            with pytest.raises(UnknownRecordError):
+                fetched(at)
+        else:
+            assert fetched(at)
+
+
+def test_what_changed_is_told_against_a_translation_of_the_same_sentence_that_is_on_show(
+    trace: Trace, translator: Translator, snapshot: SnapshotAssertion
+) -> None:
+    count = len(trace.source_ids)
+    row = ReplaceWeights(tuple(float(j == 0) for j in range(count)), 1)
+    made = on_show(translator.translate(SENTENCES[0], interventions=[*keep_words(trace.target_ids, 1), row]))
+    found = fetched(address(made, "changed", "light", every=True, parent=trace))
+    sentences = [found["captions"][str(step)][1] for step in range(len(made.target_ids))]
+    assert [without_numbers(re.sub("“.*?”", "“…”", sentence)) for sentence in sentences[:2]] == snapshot
+    assert (
+        fetched(address(made, "changed", "light", every=False, parent=trace), 1)["values"]["1"] == found["values"]["1"]
+    )
+    other = on_show(translator.translate(SENTENCES[2]))
+    gone = synthetic.trace(seed=78)
+    for parent in (None, other, gone):
+        with pytest.raises(UnknownRecordError):
+            fetched(address(made, "changed", "light", every=True, parent=parent))
+
+
+def test_themes_and_languages_have_records_of_their_own(trace: Trace) -> None:
+    light, dark = (fetched(address(trace, "energy", theme, every=True)) for theme in ("light", "dark"))
+    assert light["template"] != dark["template"]
+    english = fetched(address(trace, "energy", "light", every=True))
+    set_language("fr")
+    french = fetched(address(trace, "energy", "light", every=True))
+    assert english["captions"] != french["captions"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "nothing"},
+        {"fingerprint": "0" * 64},
+        {"theme": "pink"},
+        {"lang": "de"},
+        {"steps": "-1"},
+        {"steps": "99999"},
+        {"steps": "²"},
+        {"steps": ""},
+        {"word": "-1"},
+        {"word": "999999"},
+        {"word": "x"},
+    ],
+    ids=str,
+)
+def test_what_there_is_not_is_said_not_to_be_there(trace: Trace, wrong: dict[str, str]) -> None:
+    asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
+    with pytest.raises(UnknownRecordError):
+        record(MAKERS, asked.pop("fingerprint", trace.fingerprint), asked.pop("name", "energy"), asked)
+
+
+def test_a_record_is_made_once_for_all_visitors(trace: Trace) -> None:
+    made = []
+
+    def counted(asked: shared_payloads.Asked) -> dict[str, int]:
+        made.append(asked)
+        return {"made": len(made)}
+
+    asked = {"theme": "light", "lang": "en", "steps": "0"}
+    first, second = (record({"counted": counted}, trace.fingerprint, "counted", asked) for _ in range(2))
+    assert first == second
+    assert len(made) == 1
+    record({"counted": counted}, trace.fingerprint, "counted", asked | {"lang": "fr"})
+    assert len(made) == 2
+
+
+def test_a_translation_is_there_as_long_as_somebody_shows_it() -> None:
+    trace = synthetic.trace(seed=77)
+    shown = on_show(trace)
+    twin = synthetic.trace(seed=77)
+    assert on_show(twin) is shown, "visitors of the same translation show one object"
+    at = address(trace, "energy", "light", every=True)
+    assert fetched(at)
+    del trace, shown, twin
+    gc.collect()
+    with pytest.raises(UnknownRecordError):
+        fetched(at)
+
+
+def test_an_altered_translation_is_drawn_as_it_is(trace: Trace) -> None:
+    energies = trace.energies.copy()
+    energies[0, 0] += 1
+    altered = on_show(dataclasses.replace(trace, energies=energies))
+    one, other = (fetched(address(each, "energy", "light", every=True)) for each in (trace, altered))
+    assert one["values"]["0"] != other["values"]["0"]
+    assert one["values"]["1"] == other["values"]["1"]
+    assert not np.shares_memory(trace.energies, altered.energies)
+
+
+def test_what_the_heatmap_shows_after_the_word_is_proved_where_it_is_shown(trace: Trace) -> None:
+    for after in (False, True):
+        found = fetched(address(trace, "proof", "light", every=False, word=True, after=after))
+        assert found["holds"]
+        assert ("α′ of the heatmap" in [row[0] for row in found["rows"]]) == after
+        assert "posterior p(j | y)" in [row[0] for row in found["rows"]]
+
+
+def test_the_chosen_word_is_proved_too(trace: Trace) -> None:
+    at = address(trace, "proof", "light", every=False, word=True)
+    rare = int(np.argmin(trace.log_probabilities)) % 5 + 40
+    assert rare not in trace.top_ids[0, :10]
+    without, with_it = fetched(at), fetched(at.replace("{word}", str(rare)))
+    assert without["holds"]
+    assert with_it["holds"]
+    ledgers = [next(row for row in found["rows"] if row[0] == "sums of the ledger") for found in (without, with_it)]
+    assert int(ledgers[1][1]) == int(ledgers[0][1]) + 1
+
+
+def test_no_two_rooms_have_a_record_of_one_name() -> None:
+    names = [name for room in (step_room, lab, why) for name in room.MAKERS]
+    assert len(names) == len(set(names))
