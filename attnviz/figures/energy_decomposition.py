@@ -1,6 +1,6 @@
 """Energy decomposition as a figure: one energy, unit by unit, from its operands to the running sum.
 
-In the browser `ui/components/microscope` fills this figure with the numbers of other cells, by the names of the traces.
+The component of the same name fills this figure with the numbers of other cells, by the names of the traces.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ _LATER = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
 """Thread of requests for content outside the window."""
 
 
-_FIRST = ("outbox", "plotly", "player", "view_state", "chart", "step_summary", "findings", "proof")
+_FIRST = ("outbox", "plotly", "player", "view_state", "chart", "step_summary", "findings", "verification_badge")
 """Components in the window when the page opens."""
 
 

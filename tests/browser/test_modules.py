@@ -45,7 +45,7 @@ def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, b
     root = f"{address}/{folder()}/"
     assert [name for name, _ in fetched if not name.startswith(root)] == []
     paths = {name.removeprefix(root) for name, _ in fetched}
-    assert {"ui/components/mount.js", "ui/components/machine/plan.js", "figures/constants.js"} <= paths
+    assert {"ui/components/mount.js", "ui/components/diagram/plan.js", "figures/constants.js"} <= paths
     assert 0 < sum(size for _, size in fetched) <= MOST
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from attnviz.wording.posterior_attention import after_sentence
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
@@ -19,6 +18,7 @@ from attnviz.export import Look
 from attnviz.export.files import contents, heading
 from attnviz.figures.posterior import posterior_bars
 from attnviz.languages import LANGUAGES
+from attnviz.wording.posterior_attention import after_sentence
 from tests.conftest import SENTENCES
 
 

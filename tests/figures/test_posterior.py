@@ -8,13 +8,6 @@ import json
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from attnviz.wording.posterior_attention import (
-    after_equation,
-    after_sentence,
-    texts_of_cells,
-    texts_of_source,
-    texts_of_step,
-)
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
@@ -28,6 +21,13 @@ from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import percent
+from attnviz.wording.posterior_attention import (
+    after_equation,
+    after_sentence,
+    texts_of_cells,
+    texts_of_source,
+    texts_of_step,
+)
 from tests.analysis.given import KINDS, translated
 from tests.conftest import ModelFactory
 from tests.figures import synthetic

@@ -133,7 +133,7 @@ def lecture_of(app: AppTest) -> dict[str, Any]:
 def badge(app: AppTest) -> dict[str, Any]:
     """Return what the badge of the step on show says."""
     assert not app.exception
-    (found,) = records_of(app, "proof", selected(app).step)
+    (found,) = records_of(app, "verification_badge", selected(app).step)
     return found
 
 

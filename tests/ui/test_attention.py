@@ -54,8 +54,8 @@ def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Ca
     assert inside_is_missing() in texts(app)
     assert steps_of(app) == 9
     assert len(list(all_records(app))) == (1 if depth == "idea" else 3)  # the attention, and its energies
-    assert not mounted(app, "proof")
-    assert not mounted(app, "machine")
+    assert not mounted(app, "verification_badge")
+    assert not mounted(app, "diagram")
     assert "tour_button" not in [button.key for button in app.button]
     if depth == "everything":
         app.session_state["tables"] = True

@@ -85,8 +85,8 @@ def test_the_last_turn_of_the_dial_is_remembered(
 def test_a_newcomer_sees_pictures_and_no_equations(page: Run) -> None:
     app = page()
     assert not shown_equations(app)
-    assert not mounted(app, "microscope")
-    assert not mounted(app, "proof")
+    assert not mounted(app, "energy_decomposition")
+    assert not mounted(app, "verification_badge")
     assert mounted(app, "chart")
     assert "depth" not in address(app)
 
@@ -94,11 +94,11 @@ def test_a_newcomer_sees_pictures_and_no_equations(page: Run) -> None:
 def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
     idea, numbers, everything = (page(depth=name) for name in DEPTHS)
     assert len(shown_equations(numbers)) == 5
-    assert not mounted(numbers, "microscope")
-    assert not mounted(numbers, "proof")
+    assert not mounted(numbers, "energy_decomposition")
+    assert not mounted(numbers, "verification_badge")
     assert len(shown_equations(everything)) == 5
-    assert mounted(everything, "microscope")
-    assert mounted(everything, "proof")
+    assert mounted(everything, "energy_decomposition")
+    assert mounted(everything, "verification_badge")
     kept = [
         {name for name in ("chart", "player", "equation", "proof", "microscope") if mounted(app, name)}
         for app in (idea, numbers, everything)
@@ -112,7 +112,7 @@ def test_the_dial_shows_more_and_loses_nothing(page: Run) -> None:
     before = address(app)
     app.button_group(key="depth-en").set_value("everything").run()
     assert address(app) == before | {"depth": "everything"}
-    assert mounted(app, "remembered")[0]["value"] == "everything"
+    assert mounted(app, "stored_choice")[0]["value"] == "everything"
     app.button_group(key="depth-en").set_value("idea").run()
-    assert not mounted(app, "microscope")
+    assert not mounted(app, "energy_decomposition")
     assert address(app) == before | {"depth": "idea"}

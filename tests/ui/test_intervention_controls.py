@@ -53,9 +53,9 @@ def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_atte
     app = page()
     (hand,) = hands(app)
     assert hand["weight"] == "weight of {name}"
-    (bench,) = mounted(app, "bench")
+    (bench,) = mounted(app, "intervention_controls")
     assert (bench["models"], bench["undo"]) == (["dotted"], False)
-    (record,) = records_of(app, "bench")
+    (record,) = records_of(app, "intervention_controls")
     (player,) = mounted(app, "player")
     assert len(record["pieces"]) == len(player["orders"][0])
     assert len(record["written"]) == len(record["temperatures"]) == len(record["set"]) == len(player["orders"])
@@ -69,7 +69,7 @@ def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Run) -> None
     picture = fetched(at)
     assert '"weights":{"trace":1,"axis":"xaxis2","pieces":[' in picture["template"]
     assert hands(app)[0]["weight"] == "poids de {name}"
-    (record,) = records_of(app, "bench")
+    (record,) = records_of(app, "intervention_controls")
     assert record["words"]["only"] == "Seulement ici"
 
 
@@ -89,7 +89,7 @@ def test_the_rivals_are_the_likeliest_that_were_not_written(page: Run, en_fr: Pa
 def test_without_attention_only_another_word_can_be_tried(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(model="fixed")
     assert not hands(app)
-    assert not mounted(app, "bench")
+    assert not mounted(app, "intervention_controls")
     assert panel_texts(app, "stage_3")[-1] == snapshot(name="caption")
     (record,) = records_of(app, "other_word")
     assert record["words"]["then"] == snapshot(name="then")

@@ -108,7 +108,7 @@ def test_a_section_that_is_not_there_is_told_until_another_is_chosen(lab: Run, s
 
 def test_what_of_a_link_cannot_be_is_told_in_the_lab_too(lab: Run, snapshot: SnapshotAssertion) -> None:
     app = lab(section="neighbours", near="by", step="99", by="letters")
-    told = "\n".join(mounted(app, "link_told")[0]["problems"].values())
+    told = "\n".join(mounted(app, "link_messages")[0]["problems"].values())
     assert re.sub(r"\d+\.$", "#.", told, flags=re.MULTILINE) == snapshot  # the last step depends on the model
 
 

@@ -79,7 +79,7 @@ def test_it_is_told_until_something_else_is_chosen_and_again_where_another_link_
 
 def told(app: AppTest) -> list[str]:
     """Return what the page says of its link."""
-    return [sentence for one in mounted(app, "link_told") for sentence in one["problems"].values()]
+    return [sentence for one in mounted(app, "link_messages") for sentence in one["problems"].values()]
 
 
 @pytest.mark.parametrize("depth", ["idea", "everything"])

@@ -92,10 +92,10 @@ def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, 
     assert written(app) is None
     app = page(posterior_attention="2")
     assert "posterior" not in places(app)
-    assert list(mounted(app, "link_told")[0]["problems"].values()) == snapshot
+    assert list(mounted(app, "link_messages")[0]["problems"].values()) == snapshot
     app.session_state["after_word"] = True
     app.run()
-    assert mounted(app, "link_told") == []
+    assert mounted(app, "link_messages") == []
 
 
 def test_another_link_folds_it_or_opens_it() -> None:

@@ -119,7 +119,7 @@ def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypat
     app.text_area(key="sentence").set_value("The whole budget was signed in the snow.").run()
     assert set(told) >= set(range(steps_of(app)))
     told.clear()
-    records_of(app, "proof", 2)
+    records_of(app, "verification_badge", 2)
     app.run()
     assert told == []
 

@@ -80,7 +80,7 @@ def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pyt
     monkeypatch.setattr(shared_payloads, "_MADE", LRUCache(1 << 20, size=len))
     app = page()
     for step in (1, 2):
-        assert records_of(app, "proof", step)[0]["holds"]
+        assert records_of(app, "verification_badge", step)[0]["holds"]
     app.run()
     assert not app.exception
     assert len(built) == 1

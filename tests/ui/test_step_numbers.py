@@ -50,7 +50,7 @@ from tests.ui.shown_payloads import badge, mounted, payload, records_of, texts_w
 def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion) -> None:
     app, told = page(), set()
     for step in (1, 2, mounted(app, "view_state")[0]["steps"]):
-        (found,) = records_of(app, "proof", step - 1)
+        (found,) = records_of(app, "verification_badge", step - 1)
         assert found["holds"]
         numbers, shown, *_ = re.findall(r"\d+(?:,\d+)*", found["told"])
         assert shown == str(step)
@@ -131,7 +131,7 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(
 
     monkeypatch.setattr("attnviz.ui.toolbar.translation.translate", altered)
     app = page()
-    (found,) = records_of(app, "proof", 1)
+    (found,) = records_of(app, "verification_badge", 1)
     assert not found["holds"]
     assert found["told"] == snapshot
 
@@ -192,7 +192,7 @@ def test_weights_of_another_model_of_the_same_name_are_not_used(
 
 def boxes(app: AppTest, **selection: str) -> dict[str, Any]:
     """Return what stands in the boxes of the words that are compared, of what is on show."""
-    (given,) = mounted(app, "ledger_choice")
+    (given,) = mounted(app, "attributed_word")
     found: dict[str, Any] = payload(given["at"], **selection)
     return found
 
@@ -291,7 +291,7 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(
     assert (shown["word"], shown["rival"]) == ("bicyclettes", "montagnardes")
     assert len(shown["told"]) == 2
     assert all("“bicyclettes”" in heading for heading in chosen_captions(app, **chosen))
-    (given,) = mounted(app, "ledger_choice")
+    (given,) = mounted(app, "attributed_word")
     assert payload(given["named"], word="0", typed_word="bicyclettes")["piece"] == word
     first = piece_name(tokenizer.piece(word))
     assert f"“{first}”" in called(first, "bicyclettes")

@@ -92,7 +92,7 @@ def test_a_head_of_each_kind_is_opened_with_all_its_numbers(page: Run, folder: P
     assert len(list(all_records(app))) >= 9
     scores, weights, stream = [fetched(one["at"]) for one in mounted(app, "chart") if "at" in one]
     assert len(scores["values"]) == len(weights["values"]) == len(stream["values"]) == len(opened.target_pieces)
-    found = fetched(mounted(app, "proof")[0]["at"], 2)
+    found = fetched(mounted(app, "verification_badge")[0]["at"], 2)
     assert found["holds"]
     assert len(found["rows"]) == 6  # five quantities of the attention, and the stream
     (score_equation, *_) = [fetched(one["at"]) for one in mounted(app, "equation") if "at" in one]
@@ -195,10 +195,10 @@ def test_all_numbers_are_tables_and_the_language_is_that_of_the_page(page: Run) 
 def test_two_energies_of_one_cell_stand_side_by_side_and_are_proved(page: Run) -> None:
     app = page(**{"step-energies": "3", "source-energies": "2"})
     assert not app.exception
-    additive, dot = [fetched(one["at"]) for one in mounted(app, "microscope")]
+    additive, dot = [fetched(one["at"]) for one in mounted(app, "energy_decomposition")]
     assert (additive["bounded"], dot["bounded"]) == (True, False)
     assert additive["targets"] == dot["targets"]
-    badges = [fetched(one["at"], 2) for one in mounted(app, "proof")]
+    badges = [fetched(one["at"], 2) for one in mounted(app, "verification_badge")]
     assert [found["holds"] for found in badges] == [True, True]
     assert len(list(all_records(app))) >= 8
     costs = next(one for one in mounted(app, "chart") if "captions" in one)["captions"]["every"][1]
@@ -252,7 +252,7 @@ def test_the_answers_of_all_five_stand_beside_one_another_and_are_proved(
     shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
     app = page(rung="answers", **{"step-answers": "2"})
     assert not app.exception
-    (lanes,) = mounted(app, "lanes")
+    (lanes,) = mounted(app, "side_by_side")
     assert [lane["model"] for lane in lanes["lanes"]] == [FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE]
     told: list[str] = []
     for lane in lanes["lanes"]:
@@ -268,7 +268,7 @@ def test_the_answers_of_all_five_stand_beside_one_another_and_are_proved(
     for cell in gallery["groups"][0]["cells"]:
         assert len(cell["columns_of"]) == cell["columns"], "each column has its word"
         assert " ".join(cell["columns_of"][:2]) == " ".join(SENTENCE.split()[:2])
-    found = fetched(mounted(app, "proof")[0]["at"], len(lanes["labels"]) - 1)
+    found = fetched(mounted(app, "verification_badge")[0]["at"], len(lanes["labels"]) - 1)
     assert found["holds"]
     assert "in 5 models" in found["told"]
     assert address(app) == {"sentence": SENTENCE, "rung": "answers"}
@@ -284,7 +284,7 @@ def test_of_the_answers_those_are_shown_that_there_are(page: Run, folder: Path, 
     shutil.rmtree(folder / FIXED)
     app = page(rung="answers")
     assert not app.exception
-    assert len(mounted(app, "lanes")[0]["lanes"]) == 3
+    assert len(mounted(app, "side_by_side")[0]["lanes"]) == 3
     assert texts_with(app, f"{FIXED}, {TRANSFORMER}") == snapshot
 
 
@@ -308,7 +308,7 @@ def test_a_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> Non
     judged = Detector.load(detector, "cpu").judge(SENTENCE, french)
     (player,) = mounted(app, "player")
     assert player["orders"] == np.argsort(-judged.target_alignment, axis=1, kind="stable").tolist()
-    (badge,) = mounted(app, "proof")
+    (badge,) = mounted(app, "verification_badge")
     assert badge["holds"]
     assert len(badge["rows"]) == 18
     equation = next(one["latex"] for one in mounted(app, "equation") if "W_H" in one["latex"])

@@ -190,8 +190,8 @@ def test_what_is_not_there_is_said(transformer: Path, page: Run, snapshot: Snaps
     app = page(**LINK, posterior_attention="1")
     said = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back", "stage_2")}
     assert said == snapshot
-    assert not mounted(app, "bench")
-    assert not mounted(app, "microscope")
+    assert not mounted(app, "intervention_controls")
+    assert not mounted(app, "energy_decomposition")
 
 
 def test_its_saved_trace_is_opened_again_by_the_heads_it_was_seen_by(
@@ -215,7 +215,7 @@ def test_there_and_back_to_a_recurrent_model(transformer: Path, page: Run) -> No
         assert not app.exception
         assert {"energy", "softmax", "state", "maxout"} <= set(charts(app))
         assert len(shown_equations(app)) == 5
-        assert mounted(app, "microscope")
+        assert mounted(app, "energy_decomposition")
         assert heads_box(app) is None
         assert "heads" not in address(app)
         assert badge(app)["holds"]

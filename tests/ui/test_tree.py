@@ -75,11 +75,11 @@ def test_a_width_that_is_none_is_told_and_the_usual_one_drawn(page: Run, width: 
     app = page(search="beam 3", width=width)
     assert not app.exception
     assert app.button_group(key="width-en").value == "3"
-    (told,) = mounted(app, "link_told")[0]["problems"].values()
+    (told,) = mounted(app, "link_messages")[0]["problems"].values()
     assert f"“{width}”" in told
     assert re.findall(r"\d+", told)[-2:] == ["1", "12"]
     app.button_group(key="width-en").set_value("7").run()
-    assert mounted(app, "link_told") == []
+    assert mounted(app, "link_messages") == []
 
 
 def test_greedy_search_is_a_line_and_a_given_translation_has_the_usual_width(page: Run) -> None:

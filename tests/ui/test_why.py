@@ -70,7 +70,7 @@ def texts(app: AppTest) -> str:
 def test_three_translations_stand_side_by_side_with_what_each_looks_with(page: Run, folder: Path) -> None:
     app = page(sentence=SENTENCE)
     assert not app.exception
-    race, growing = mounted(app, "lanes")
+    race, growing = mounted(app, "side_by_side")
     assert [lane["model"] for lane in race["lanes"]] == list(MODELS)
     fixed, *attending = race["lanes"]
     own = trio(SENTENCE, None).own
@@ -102,7 +102,7 @@ def test_the_charts_are_there_and_two_of_them_are_fetched(page: Run, snapshot: S
 
 
 def records_of_growth(app: AppTest) -> list[dict[str, list[object]]]:
-    return [fetched(given["at"]) for given in mounted(app, "lanes") if "at" in given]
+    return [fetched(given["at"]) for given in mounted(app, "side_by_side") if "at" in given]
 
 
 def test_what_is_chosen_is_in_the_address_and_opens_from_it(page: Run) -> None:
@@ -149,7 +149,7 @@ def test_without_one_of_the_three_the_page_says_which(
     app = page(sentence=SENTENCE)
     assert not app.exception
     assert panel_texts(app, "why_problem") == snapshot
-    assert not mounted(app, "lanes")
+    assert not mounted(app, "side_by_side")
 
 
 def test_without_a_judge_the_three_are_still_there(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
@@ -158,7 +158,7 @@ def test_without_a_judge_the_three_are_still_there(page: Run, folder: Path, snap
     app = page(sentence=SENTENCE)
     assert not app.exception
     assert [text.value for text in app.text][-1] == snapshot
-    assert len(mounted(app, "lanes")) == 1
+    assert len(mounted(app, "side_by_side")) == 1
 
 
 def test_without_any_model_the_page_says_so(
@@ -185,14 +185,14 @@ def test_bad_input_is_told_and_the_example_shown(page: Run) -> None:
     app = page(sentence=" ")
     assert not app.exception
     assert "The sentence is empty" in texts(app)
-    assert [word["text"] for word in mounted(app, "lanes")[0]["lanes"][0]["source"]][:2] == OPENING.split()[:2]
+    assert [word["text"] for word in mounted(app, "side_by_side")[0]["lanes"][0]["source"]][:2] == OPENING.split()[:2]
 
 
 def test_the_language_is_that_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCE, lang="fr")
     assert not app.exception
     forced, signals, *_ = mounted(app, "chart")
-    assert mounted(app, "lanes")[0]["lanes"][0]["name"] == "Un vecteur fixe"
+    assert mounted(app, "side_by_side")[0]["lanes"][0]["name"] == "Un vecteur fixe"
     assert "un dixième" in fetched(forced["at"])["captions"]["every"][1]
     assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
 
