@@ -34,13 +34,22 @@ class Readouts:
     def __init__(self, trace: Trace, weights: Weights) -> None:
         """Project everything that does not depend on the context; `weights` are those of the model that made `trace`.
 
-        Raise AttnvizError where the model has no attention or the weights are another model's.
+        Raise AttnvizError where the model has no attention or is not an RNNsearch model, or where the weights are
+        another model's.
         """
         if not trace.attends:
             raise AttnvizError(
                 gettext(
                     "A model without attention has no weights to try and no posterior: there is nothing "
                     "to choose from, for all its words are written from one context."
+                )
+            )
+        if not isinstance(trace, Trace):
+            raise AttnvizError(
+                gettext(
+                    "Posterior attention needs an RNNsearch model; “{model}” is a transformer, or was imported from "
+                    "another toolkit.",
+                    model=trace.model,
                 )
             )
         check_fit(trace, weights)

@@ -40,11 +40,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         dest="after",
         action="store_true",
         default=None,
-        help="by the posterior, once the word written is known; the default, for it draws better links on the "
-        "development links (see the card of en-fr), but for a transformer or an import, which have none",
+        help="link by posterior attention, computed once the target word is known: the default for RNNsearch models, "
+        "not available for transformers and imported models",
     )
     when.add_argument(
-        "--before", dest="after", action="store_false", help="by attention, which is chosen before the word is known"
+        "--before",
+        dest="after",
+        action="store_false",
+        help="link by attention, computed before the target word is known: the default for other models",
     )
     command.add_argument(
         "--threshold",
@@ -74,8 +77,8 @@ def run(options: argparse.Namespace) -> None:
     once = translator.network.attends_once
     if options.after and not once:
         raise AttnvizError(
-            f"The model {options.model} is a transformer, or was imported, and has no links after the word: leave out "
-            "--after."
+            f"Posterior attention needs an RNNsearch model; {options.model} is a transformer, or was imported from "
+            "another toolkit: leave out --after."
         )
     after = once if options.after is None else options.after
     # Attention of chosen heads is computed from traces, one pair at a time.

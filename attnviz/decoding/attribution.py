@@ -49,7 +49,13 @@ def signals_of(network: Network, decoder: StepDecoder, weights_digest: str, trac
 def _recurrent(network: Network, weights_digest: str, trace: Trace) -> RNNsearch:
     """Return `network`; raise AttnvizError unless it is recurrent and made `trace`."""
     if not isinstance(network, RNNsearch):
-        raise AttnvizError(f"The model {trace.model} is a transformer, which has no attributions yet.")
+        raise AttnvizError(
+            gettext(
+                "Attributions need an RNNsearch model; “{model}” is a transformer, or was imported from another "
+                "toolkit.",
+                model=trace.model,
+            )
+        )
     if dict(trace.config) != network.config.to_dict() or trace.weights_digest != weights_digest:
         raise AttnvizError(
             gettext("This translation was made by another model, “{model}”. Load that one.", model=trace.model)

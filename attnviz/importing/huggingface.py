@@ -144,8 +144,9 @@ def _chosen(layers: Sequence[Any] | None, layer: int | None, head: int | None) -
     if not -1 <= layer < len(layers):
         raise AttnvizError(
             gettext(
-                "There is no layer {number}: this transformer has layers 1 to {layers}.",
+                "Layer {number} (index {index}) does not exist: this transformer has layers 1 to {layers}.",
                 number=layer + 1,
+                index=layer,
                 layers=len(layers),
             )
         )
@@ -155,8 +156,9 @@ def _chosen(layers: Sequence[Any] | None, layer: int | None, head: int | None) -
     if not 0 <= head < len(heads):
         raise AttnvizError(
             gettext(
-                "There is no head {number}: each layer of this transformer has heads 1 to {heads}.",
+                "Head {number} (index {index}) does not exist: layers of this transformer have heads 1 to {heads}.",
                 number=head + 1,
+                index=head,
                 heads=len(heads),
             )
         )

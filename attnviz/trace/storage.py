@@ -94,7 +94,12 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
                     kind=MARKS[mark],
                 )
             )
-        raise AttnvizError(gettext("This is not a saved trace: it lacks the mark of one."))
+        raise AttnvizError(
+            gettext(
+                "This is not a saved trace: its field “format” is missing or unknown. Trace.save writes one, and so "
+                "does “Whole trace, JSON” in the box “Share and save”."
+            )
+        )
     version = record.get("version")
     if type(version) is not int or not 1 <= version <= saved_as.version:
         raise AttnvizError(

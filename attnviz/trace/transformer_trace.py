@@ -166,16 +166,18 @@ class TransformerTrace(Record):
         if layer is not None and not -1 <= layer < layers:
             raise AttnvizError(
                 gettext(
-                    "There is no layer {number}: this transformer has layers 1 to {layers}.",
+                    "Layer {number} (index {index}) does not exist: this transformer has layers 1 to {layers}.",
                     number=layer + 1,
+                    index=layer,
                     layers=layers,
                 )
             )
         if head is not None and not 0 <= head < heads:
             raise AttnvizError(
                 gettext(
-                    "There is no head {number}: each layer of this transformer has heads 1 to {heads}.",
+                    "Head {number} (index {index}) does not exist: layers of this transformer have heads 1 to {heads}.",
                     number=head + 1,
+                    index=head,
                     heads=heads,
                 )
             )

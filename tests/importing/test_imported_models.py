@@ -25,6 +25,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.logit_attribution import ledgers, logit_attribution
+from attnviz.analysis.posterior import posterior
 from attnviz.analysis.seq2seq_recomputation import recompute
 from attnviz.architectures import could_be_of, told, verifier_of
 from attnviz.checkpoint import load_model
@@ -165,6 +166,17 @@ def test_where_tanh_stands_between_there_is_no_ledger(tmp_path_factory: Any, sna
     with pytest.raises(ValueError, match="tanh") as error:
         logit_attribution(trace, weights, 0, 4)
     assert str(error.value) == snapshot
+
+
+def test_posterior_attention_and_attributions_are_refused_by_name(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    _, made = _imported(tmp_path, None)
+    translator = Translator.load(made, device="cpu")
+    trace: Any = translator.translate(TUTORIAL[0])
+    with pytest.raises(AttnvizError) as of_posterior:
+        posterior(trace, load_weights(made))
+    with pytest.raises(AttnvizError) as of_attributions:
+        translator.attributions(trace)
+    assert [str(of_posterior.value), str(of_attributions.value)] == snapshot
 
 
 def test_it_is_a_model_of_the_program_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,6 +72,11 @@ def test_logs_of_opennmt_and_eole(starred: bool) -> None:
     assert found.remarks == ("cut-names",)
 
 
+def test_numbers_of_a_log_may_touch() -> None:
+    found = read_bytes(b"    a       b\nx 0.75000000.2500000\ny *1.0000000 0.0000000\n\n").attention(0)
+    assert found.alignment.tolist() == [[0.75, 0.25], [1, 0]]
+
+
 def test_a_verbose_log_has_names_in_full() -> None:
     columns = (*SOURCE, "</s>")
     told = f"\nSENT 1: {list(columns)}\nPRED 1: {' '.join(TARGET)}\nPRED SCORE: -0.4242\n\n"

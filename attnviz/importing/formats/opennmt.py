@@ -22,6 +22,8 @@ _STAMP = re.compile(r"^\[[^]]{10,60}\] ")
 """Prefix of a log line: `[2024-06-27 19:56:21,123 INFO] `."""
 _ROW = re.compile(r"^ *(\S+) +((?:\*?-?[0-9]+\.[0-9]{7} *)+)$")
 """A name and numbers; versions up to 3.0 mark the largest number with an asterisk."""
+_NUMBER = re.compile(r"-?[0-9]+\.[0-9]{7}")
+"""A weight of a row; numbers may touch one another."""
 LONGEST_SOURCE, LONGEST_TARGET = 7, 10
 """Number of characters that the programs print of a name."""
 
@@ -69,7 +71,7 @@ def _read(table: _Table) -> Found:
     target = _whole(names, table.target.split(), LONGEST_TARGET)
     cut = any(len(name) == LONGEST_SOURCE for name in table.header) and source == table.header
     cut |= any(len(name) == LONGEST_TARGET for name in names) and target == names
-    numbers = np.array([row.replace("*", " ").split() for _, row in table.rows], dtype=np.float64)
+    numbers = np.array([_NUMBER.findall(row) for _, row in table.rows], dtype=np.float64)
     fields = {"source": source, "target": target, "matrix": numbers, "origin": "OpenNMT-py, eole"}
     return Found(fields, remarks=("cut-names",) if cut else ())
 
