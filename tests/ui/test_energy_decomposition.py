@@ -19,7 +19,7 @@ from tests.deno_program import made_by
 from tests.figures import synthetic
 from tests.figures.test_template import close, unpacked
 
-UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "microscope" / "units.js"
+UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "energy_decomposition" / "units.js"
 
 
 def in_the_browser(record: dict[str, Any], cells: list[tuple[int, int]], folder: Path) -> list[dict[str, Any]]:

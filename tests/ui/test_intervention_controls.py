@@ -129,7 +129,7 @@ def test_borrowed_rows_are_those_of_their_lenders(models_folder: Path) -> None:
 def test_the_note_beside_it_says_that_no_context_is_left_to_swap(
     page: Run, lang: str, snapshot: SnapshotAssertion
 ) -> None:
-    (record,) = records_of(page(lang=lang), "bench")
+    (record,) = records_of(page(lang=lang), "intervention_controls")
     assert record["words"]["note"] == snapshot
 
 

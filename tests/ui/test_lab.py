@@ -153,7 +153,7 @@ def test_a_step_is_tried_once_for_all_themes_and_widths(trace: Trace, monkeypatc
         tried.append(step)
         return perturbation_tests(trace, weights, step)
 
-    monkeypatch.setattr(cached_analyses, "trials", counted)
+    monkeypatch.setattr(cached_analyses, "perturbation_tests", counted)
     for theme in ("light", "dark"):
         for name in ("trials", "trials-narrow"):
             fetched(address_of(trace, name, theme, every=False), 3)

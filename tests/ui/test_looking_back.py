@@ -48,7 +48,7 @@ def proved(app: AppTest) -> list[str]:
 def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     monkeypatch.setattr(
-        resources, "after_word", lambda *given: made.append(given) or analysis.posterior_attention(*given)
+        resources, "posterior_attention", lambda *given: made.append(given) or analysis.posterior_attention(*given)
     )
     app = page(sentence="Nobody has looked back from this one.", search="greedy", step="2")
     assert after_title() in [box.label for box in app.expander]
@@ -78,7 +78,7 @@ def translate_of(app: AppTest) -> Trace:
 
 
 def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(posterior_attention="1")
+    app = page(after_word="1")
     assert "posterior" in places(app)
     app.button_group(key="lang").set_value("fr").run()
     assert after_title() not in [box.label for box in app.expander]
@@ -90,7 +90,7 @@ def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, 
     app.run()
     assert "posterior" not in places(app)
     assert written(app) is None
-    app = page(posterior_attention="2")
+    app = page(after_word="2")
     assert "posterior" not in places(app)
     assert list(mounted(app, "link_messages")[0]["problems"].values()) == snapshot
     app.session_state["after_word"] = True
@@ -119,11 +119,11 @@ def test_without_attention_or_without_the_model_it_says_so(
     snapshot: SnapshotAssertion,
 ) -> None:
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
-    app = page(model="fixed", posterior_attention="1")
+    app = page(model="fixed", after_word="1")
     assert "posterior" not in places(app)
     assert panel_texts(app, "looking_back") == snapshot(name="no attention")
     monkeypatch.setattr(resources, "_found", lambda _: None)
-    app = page(posterior_attention="1")
+    app = page(after_word="1")
     assert "posterior" not in places(app)
     assert panel_texts(app, "looking_back") == snapshot(name="no model")
 
@@ -144,7 +144,7 @@ def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run, snapsh
 
 
 def test_one_wrong_weight_turns_the_badge_red(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = page(sentence=SENTENCES[0], search="greedy", posterior_attention="1")
+    app = page(sentence=SENTENCES[0], search="greedy", after_word="1")
     assert badge(app)["holds"]
     true = analysis.likelihood.__globals__["Readouts"].log_likelihood
 
@@ -154,7 +154,7 @@ def test_one_wrong_weight_turns_the_badge_red(page: Run, monkeypatch: pytest.Mon
         return found
 
     monkeypatch.setattr("attnviz.analysis.verification.Readouts.log_likelihood", altered)
-    app = page(sentence=SENTENCES[0], search="greedy", posterior_attention="1", step="3")
+    app = page(sentence=SENTENCES[0], search="greedy", after_word="1", step="3")
     found = badge(app)
     assert not found["holds"]
     assert "logarithms of the likelihoods" in found["told"] + "".join(found["wrong"])

@@ -187,7 +187,7 @@ def test_an_altered_number_is_found_in_a_saved_trace(trace: TransformerTrace, pa
 
 
 def test_what_is_not_there_is_said(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(**LINK, posterior_attention="1")
+    app = page(**LINK, after_word="1")
     said = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back", "stage_2")}
     assert said == snapshot
     assert not mounted(app, "intervention_controls")
