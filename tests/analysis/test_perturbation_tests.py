@@ -224,5 +224,5 @@ def test_a_look_that_is_all_on_one_piece_can_be_tried_too(
     assert analysis.best_attention(trace, weights, 1).likelihood >= tried.real.likelihood * (1 - 1e-9)
     distances = analysis.minimal_change(trace, weights).distances
     assert np.all(distances > 0)
-    answers = analysis.answers(trace, weights)
+    answers = analysis.attribution_methods(trace, weights)
     assert np.all(answers.matrices["posterior"][:, 2] == 1)

@@ -19,6 +19,8 @@ let entry = null;
 const places = new Map();
 /** The number of the request to follow Back or Forward that is not answered yet; 0 where none is. */
 let following = 0;
+/** Stands for a timer where the address is written at the end of the running event. */
+const AT_THE_END = 0;
 /** @type {number | undefined} */
 let timer;
 /** When the address was written last, in milliseconds. */
@@ -90,8 +92,15 @@ const stillSpent = () => Math.max(0, spent - (performance.now() - written) / PAU
 
 /** Writes the address as soon as the browser allows; until then the page bears `data-unwritten`. */
 function later() {
+  if (timer !== undefined) return;
   document.documentElement.toggleAttribute("data-unwritten", true);
-  timer ??= setTimeout(writeAddress, Math.max(0, stillSpent() - AT_ONCE + 1) * PAUSE);
+  const wait = Math.max(0, stillSpent() - AT_ONCE + 1) * PAUSE;
+  timer = wait > 0 ? setTimeout(writeAddress, wait) : AT_THE_END;
+  if (wait > 0) return;
+  // Not by a timer, which may come after a reload on a busy machine.
+  queueMicrotask(() => {
+    if (timer === AT_THE_END) writeAddress();
+  });
 }
 
 /**
