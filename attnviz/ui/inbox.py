@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from typing import Any, NamedTuple, TypeGuard
 from attnviz.ui.concurrency import TURNS
 
 _INBOX = "inbox"
+_TEXTS = 100
+"""Texts of a box that are remembered."""
 _MOST = 1000
 """Largest number of requests that are read from a message and queued."""
 
@@ -49,16 +52,10 @@ class Effect:
 
     Once it is acknowledged, the browser has received the change too.
     """
-    before: dict[str, Any]
-    """Values of the text boxes before the change."""
-    after: dict[str, Any]
+    typed: tuple[str, ...]
+    """Keys of the text boxes that it sets: it ends once one of them is edited."""
     drawn: bool = False
     """Whether a run was drawn completely since the change."""
-
-    def renew(self, session: Session) -> None:
-        """Apply the change again, unless a text box has been edited since."""
-        if all(session.get(key) in (self.before[key], self.after[key]) for key in self.before):
-            self.act()
 
 
 @dataclass
@@ -77,6 +74,8 @@ class Inbox:
     actions: list[Callable[[], object]] = field(default_factory=list)
     """Actions of pressed buttons; the next run does them before it draws anything."""
     effects: list[Effect] = field(default_factory=list)
+    texts: dict[str, deque[Any]] = field(default_factory=dict)
+    """By key of a text box, what it has contained lately: anything else was typed, not sent again."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     @contextmanager
@@ -123,22 +122,32 @@ class Inbox:
         The latter are those later than the last request that it had `seen` acknowledged when it sent a `fresh` message.
         """
         last = int(seen) if _counts(seen) else 0
+        edited = {key for key, texts in self.texts.items() if session.get(key) not in texts}
         for effect in tuple(self.effects):
-            if not effect.drawn or (fresh and last < effect.until.get(tab, 0)):
-                effect.renew(session)
-            elif fresh:
+            unseen = not effect.drawn or (fresh and last < effect.until.get(tab, 0))
+            if edited.intersection(effect.typed) or (fresh and not unseen):
                 self.effects.remove(effect)
+            elif unseen:
+                effect.act()
+        self._note(session, tuple(self.texts))
+
+    def _note(self, session: Session, keys: tuple[str, ...]) -> None:
+        """Remember the texts of these boxes."""
+        for key in keys:
+            texts = self.texts.setdefault(key, deque(maxlen=_TEXTS))
+            if session.get(key) not in texts:
+                texts.append(session.get(key))
 
     def hold(self, session: Session, act: Callable[[], object], typed: tuple[str, ...] = ()) -> None:
         """Call `act`, which sets widget values in `session`, and repeat it for each message that overwrites them.
 
         It is not repeated once a box with one of the keys `typed` has been edited.
         """
-        before = {key: session.get(key) for key in typed}
-        act()
-        after = {key: session.get(key) for key in typed}
         with self._locked():
-            self.effects.append(Effect(act, dict(self.taken), before, after))
+            self._note(session, typed)
+            act()
+            self._note(session, typed)
+            self.effects.append(Effect(act, dict(self.taken), typed))
 
     def handle(self, acts: Mapping[str, Act], wanted: Wanted = lambda _: True) -> bool:
         """Call the act of each queued request by its name, in order; return whether there was one.

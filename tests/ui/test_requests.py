@@ -113,8 +113,22 @@ def test_what_is_typed_after_that_stays() -> None:
     box, session = Inbox(), dict[str, Any]()
     example(box, session)
     session["text"] = "typed since"
-    box.take_in(sent((1, "press", "example")), session)
-    assert session["text"] == "typed since"
+    for _ in range(2):
+        box.take_in(sent((1, "press", "example")), session)
+        assert session["text"] == "typed since"
+
+
+def test_two_effects_come_about_again_also_where_the_browser_has_seen_the_first_alone() -> None:
+    """Back and Back: the text that the first put into the box is no text that somebody typed."""
+    box, session = Inbox(), dict[str, Any]()
+    example(box, session)
+    box.drawn(box.taken)
+    session["text"] = "typed"  # a box is redrawn later than its end is acknowledged
+    box.take_in(sent((2, "follow", "?"), seen=1), session)
+    box.handle({"follow": lambda _: box.hold(session, partial(session.update, {"text": "before"}), ("text",))})
+    session["text"] = "an example"  # sent before what was before was seen
+    box.take_in(sent((2, "follow", "?"), seen=1), session)
+    assert session["text"] == "before"
 
 
 @pytest.mark.parametrize(("seen", "text"), [(0, "an example"), (1, "typed")])
