@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
-from typing import Literal
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
@@ -17,6 +21,9 @@ BROWSER_VARIABLE = "BROWSER_PATH"
 
 DOTS = 3
 """Scale of a PNG: sharp in print at its size on screen."""
+
+PATIENCE = 120.0
+"""Seconds after which a browser that does not answer is given up."""
 
 _INSTEAD = "Files that end in .html, .tex, .csv and .json need no browser."
 
@@ -37,15 +44,32 @@ def image(figure: go.Figure, form: ImageFormat) -> bytes:
     size = {"width": figure.layout.width, "height": figure.layout.height, "scale": DOTS if form == "png" else 1}
     browser = find_browser()
     try:
-        drawn: bytes = kaleido.calc_fig_sync(
-            figure, opts={"format": form, **size}, kopts={"path": browser, "mathjax": False}
+        return _in_time(
+            kaleido.calc_fig(figure, opts={"format": form, **size}, kopts={"path": browser, "mathjax": False})
         )
     except Exception as error:  # report every failure of the browser in one sentence
         raise AttnvizError(
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another in "
             f"{BROWSER_VARIABLE}. {_INSTEAD}"
         ) from error
-    return drawn
+
+
+def _in_time(drawing: Coroutine[Any, Any, bytes]) -> bytes:
+    """Return the result of `drawing`; raise TimeoutError after `PATIENCE` seconds.
+
+    Kaleido 1.5 waits forever for a browser that has died while starting. It runs in a thread of its own that nothing
+    waits for, since it cannot be cancelled there.
+    """
+    found: Future[bytes] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(asyncio.run(drawing))
+        except BaseException as error:  # noqa: BLE001  told to whoever waits
+            found.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return found.result(timeout=PATIENCE)
 
 
 def find_browser() -> str:

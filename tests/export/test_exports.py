@@ -26,7 +26,7 @@ from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import words_after
 from attnviz.analysis.recomputation import load_weights
 from attnviz.browser_programs import PLOTLY
-from attnviz.export import Look, save
+from attnviz.export import Look, images, save
 from attnviz.export.files import heading
 from attnviz.export.images import BROWSER_VARIABLE, find_browser, image
 from attnviz.export.offline_page import difference
@@ -311,6 +311,19 @@ def test_images(trace: Trace, tmp_path: Path, browser: str) -> None:
     assert "H, bits" in drawn
     assert heading(trace, Look(margins=True)) not in drawn
     assert int.from_bytes((tmp_path / "x.png").read_bytes()[16:20], "big") == 3 * 760
+
+
+def test_a_browser_that_never_answers_is_given_up(
+    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nexec sleep 20\n", encoding="utf-8")
+    silent.chmod(0o755)
+    monkeypatch.setenv(BROWSER_VARIABLE, str(silent))
+    monkeypatch.setattr(images, "PATIENCE", 1.0)
+    with pytest.raises(AttnvizError, match="TimeoutError") as error:
+        image(for_print(figures.heatmap(trace)), "png")
+    assert plain(error.value, tmp_path) == snapshot
 
 
 def test_no_browser_is_a_sentence_that_says_what_to_do(
