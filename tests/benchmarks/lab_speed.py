@@ -41,9 +41,9 @@ def questions(translator: Translator, weights: dict[str, object], trace: Trace) 
         "the tree of a search of width 12": lambda: translator.beam_tree(trace.source_text, beam=12),
         "its picture": lambda: figures.beam_tree_figure(wide).to_json(),
         "attributions (gradient, erased input)": lambda: translator.attributions(trace),
-        "answers and agreement": lambda: analysis.agreement(analysis.answers(trace, weights, attributions)),
+        "answers and agreement": lambda: analysis.agreement(analysis.attribution_methods(trace, weights, attributions)),
         "the five answers, with their agreement": lambda: analysis.agreement(
-            analysis.answers(trace, weights, translator.attributions(trace))
+            analysis.attribution_methods(trace, weights, translator.attributions(trace))
         ),
         "trials of a step": lambda: analysis.perturbation_tests(trace, weights, step),
         "best look of a step": lambda: analysis.best_attention(trace, weights, step),
