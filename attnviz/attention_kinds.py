@@ -1,10 +1,11 @@
 """The table of the kinds of attention of recurrent translators.
 
 A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.scorers`) and texts
-(`wording.scorers`). The table names them as `module:name`, and they are imported where they are needed, so that nothing
-else lists the kinds. Users add a kind of their own by its torch class, `package.module:Class`: as an entry point of the
-group `attnviz.scorers`, with `--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder by itself cannot cause a
-module to be imported.
+(`wording.scorers`). The table names them as `module:name`, and they are imported where they are needed. Two modules
+list some kinds of their own: `figures.attentions` and `analysis.multiplications`.
+
+Users add a kind by its torch class, `package.module:Class`: as an entry point of the group `attnviz.scorers`, with
+`--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder by itself cannot cause a module to be imported.
 """
 
 from __future__ import annotations

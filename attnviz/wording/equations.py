@@ -32,7 +32,7 @@ class Equation:
     """The equation of one stage, or a template with a ⟦placeholder⟧ for each text that differs between steps."""
 
     stage: int
-    """Stage 1 to 5: energy, softmax, context, state, word; 6: posterior attention (`wording.after_word`)."""
+    """Stage 1 to 5: energy, softmax, context, state, word; 6: posterior attention (`wording.posterior_attention`)."""
     latex: str
     """The equation, followed by the same with the numbers of the step."""
     note: str
