@@ -21,17 +21,14 @@ from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
 from attnviz.ui.components.page_links.page_links import page_links
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.concurrency import in_turn
-from attnviz.ui.inbox import hold, inbox
+from attnviz.ui.fields import drop_restored_values, restore_values, set_value
+from attnviz.ui.inbox import Act, inbox
 from attnviz.ui.language import LANGUAGE, language_switch, use_chosen_language
 from attnviz.ui.link import follow_address, link
-from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.address import PAGE, open_address, page_record
-from attnviz.ui.requests import acknowledge_until, handle, receive
+from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
-
-_TYPED = (inputs.SENTENCE, inputs.TARGET)
-"""Keys of the text boxes that a visitor types in."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +42,11 @@ class Page:
     draw: Callable[[], None]
     forget: Callable[[], None] = lambda: None
     """Clears what was chosen on the page, before another link is followed."""
-    fill: Callable[[], None] = lambda: None
-    """Fills the text boxes from the link."""
 
 
 def go_to(path: str) -> None:
     """Select the page at `path` from the next run on."""
-    session = st.session_state
-    hold(session, lambda: session.update({PAGE: path}))
+    st.session_state[PAGE] = path
 
 
 @in_turn
@@ -62,9 +56,9 @@ def run_pages(pages: Sequence[Page]) -> None:
     if PAGE not in session:
         session[PAGE] = link().get(PAGE, "")
     use_chosen_language()
-    taken = receive()
-    handle({"resume": partial(_resume, pages)})
-    handle({"page": lambda path: go_to(str(path)), "follow": partial(_go_back, pages)})
+    receive()
+    acts: dict[str, Act] = {"page": lambda path: go_to(str(path)), "follow": partial(_follow, pages), "set": set_value}
+    handle(acts | {"resume": partial(_resume, pages)})
     use_chosen_language()
     apply_style(theme_name())
     if not (signed_in() and admitted()):
@@ -72,10 +66,11 @@ def run_pages(pages: Sequence[Page]) -> None:
     load_library()
     current = _page(pages)
     open_address(session, current.path)
+    offered = next_request()
     _masthead(pages, current)
     with _place(pages, current):
         current.draw()
-    acknowledge_until(taken, page_record(session))
+    acknowledge_handled(offered, page_record(session))
 
 
 def _place(pages: Sequence[Page], current: Page) -> DeltaGenerator:
@@ -93,29 +88,21 @@ def _page(pages: Sequence[Page]) -> Page:
     return next((page for page in pages if page.path == st.session_state[PAGE]), pages[0])
 
 
-def _go_back(pages: Sequence[Page], query: Any) -> None:
-    """Follow the `query` of the address after Back or Forward."""
-    hold(st.session_state, lambda: _follow(pages, query).fill(), _TYPED)
-
-
 def _resume(pages: Sequence[Page], asked: Any) -> None:
-    """Follow the address that the browser sends to a restarted server; keep the text in the boxes.
-
-    A value that the server sets replaces what was typed while the run went on.
-    """
+    """Follow the address that the browser sends to a restarted server, and restore the values of its fields."""
     if isinstance(asked, Mapping) and asked.get("memory") not in ("", inbox(st.session_state).memory):
         _follow(pages, asked.get("query"))
+        restore_values(asked.get("values"))
 
 
-def _follow(pages: Sequence[Page], query: Any) -> Page:
-    """Make the `query` of an address the current link, with its page and language; return the page."""
+def _follow(pages: Sequence[Page], query: Any) -> None:
+    """Make the `query` of an address the current link, with its page and language."""
     session = st.session_state
     follow_address(query)
+    drop_restored_values()
     session[PAGE] = link().get(PAGE, "")
     session.pop(LANGUAGE, None)
-    page = _page(pages)
-    page.forget()
-    return page
+    _page(pages).forget()
 
 
 def _masthead(pages: Sequence[Page], current: Page) -> None:

@@ -9,27 +9,37 @@ import streamlit as st
 
 from attnviz.ui.components.acknowledgement.acknowledgement import acknowledge
 from attnviz.ui.components.outbox.outbox import outbox
-from attnviz.ui.inbox import Act, Wanted, inbox
+from attnviz.ui.inbox import Act, Request, Wanted, inbox
 
 
-def receive() -> dict[str, int]:
-    """Receive the requests of the browser, first in every run; return what `acknowledge_until` needs at its end."""
+def receive() -> None:
+    """Receive the requests of the browser, first in every run, and do the actions of the pressed buttons."""
     box = inbox(st.session_state)
-    box.take_in(outbox(), st.session_state)
-    taken = dict(box.taken)
+    box.take_in(outbox())
     box.act()
-    return taken
 
 
-def acknowledge_until(taken: dict[str, int], page: Mapping[str, Any]) -> None:
-    """Acknowledge the handled requests and send the address parameters of `page`, last in every run."""
+def next_request() -> Request | None:
+    """Return the request that is handled next, None where none waits."""
+    return inbox(st.session_state).first()
+
+
+def acknowledge_handled(offered: Request | None, page: Mapping[str, Any]) -> None:
+    """Acknowledge the handled requests and send the address parameters of `page`, last in every run.
+
+    The request that was `offered` to the parts of the page, and that none has handled, is dropped; those after it get
+    another run.
+    """
     box = inbox(st.session_state)
-    box.drawn(taken)
-    acknowledge(taken, box.memory, page)
+    if offered is not None and box.first() is offered:
+        box.drop(offered)
+    if box.first() is not None:
+        st.rerun()
+    acknowledge(box.handled(), box.memory, page)
 
 
 def handle(acts: Mapping[str, Act], wanted: Wanted = lambda _: True) -> bool:
-    """Handle the queued requests with these names, as `Inbox.handle` does."""
+    """Handle the next queued requests if they have these names, as `Inbox.handle` does."""
     return inbox(st.session_state).handle(acts, wanted)
 
 

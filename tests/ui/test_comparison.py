@@ -35,6 +35,7 @@ from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.strategies import texts as odd_texts
+from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, panel_texts, texts
 
@@ -167,7 +168,7 @@ def test_two_models_are_led_through_the_same_translation(two_models: Any, lab: R
     assert "dotted" in shown["captions"]["1"][1]
     assert address(app) == {"section": "comparison", "sentence": SENTENCES[6]}
     before = shown["template"]
-    app.button_group(key="face-en").set_value("after").run()
+    set_field(app, "face", "after")
     assert picture(app)["template"] != before
     assert address(app)["face"] == "after"
 
@@ -180,7 +181,7 @@ def test_a_model_without_attention_is_compared_by_its_words_alone(
     assert told == snapshot
     kinds = {trace["type"] for trace in orjson.loads(picture(app)["template"])["data"]}
     assert kinds == {"scatter"}
-    assert not [one for one in app.button_group if (one.key or "").startswith(("face", "by"))]
+    assert not {"face", "by"} & fields(app).keys()
     assert address(app)["other_model"] == "plain"
     assert panel_texts(lab(section="comparison", model="plain"), "compare_told_looks") == told
 
@@ -194,15 +195,15 @@ def test_words_are_dropped_and_swapped_and_the_address_has_the_sentence(
     app.button_group(key="edited_word").set_value(5).run()
     app.button(key="drop_word").click().run()
     without_red = SENTENCES[0].replace(" red", "")
-    assert app.text_area(key="other_sentence").value == without_red
+    assert field(app, "other_sentence")["value"] == without_red
     assert address(app)["other_sentence"] == without_red
     assert "riding a <del>red</del> bicycle" in "".join(element.proto.body for element in app.get("html"))
     app.button_group(key="edited_word").set_value(0).run()
     app.button(key="swap_words").click().run()
-    assert app.text_area(key="other_sentence").value == without_red.replace("A girl", "girl A")
-    app.text_area(key="other_sentence").set_value(SENTENCES[6]).run()
+    assert field(app, "other_sentence")["value"] == without_red.replace("A girl", "girl A")
+    set_field(app, "other_sentence", SENTENCES[6])
     assert picture(app)
-    app.toggle(key="held").set_value(True).run()
+    set_field(app, "held", True)
     assert address(app)["held"] == "1"
     first = mounted(app, "player")[0]["target"]
     _, words = (orjson.loads(picture(app)["common"])[f"text{place}"] for place in (0, 1))

@@ -42,6 +42,7 @@ from attnviz.ui.corpus.table import (
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
 from attnviz.ui.page_state.gold import bring_gold, gold_of, open_gold
 from attnviz.ui.page_state.view import MAIN, View
+from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import address, panel_texts, texts, texts_with
 
@@ -138,17 +139,17 @@ def test_a_search_finds_words_of_either_sentence_and_none_is_said(corpus: Run, s
     app.button(key="corpus_sample").click().run()
     made(app.session_state["corpus_table"])
     app.run()
-    app.text_input(key="corpus_find").set_value("GARE").run()
+    set_field(app, "corpus_find", "GARE")
     assert set(app.dataframe[0].value["target"]) == {"Où est la gare ?"}
     absent = "nowhere to be found"
-    app.text_input(key="corpus_find").set_value(absent).run()
+    set_field(app, "corpus_find", absent)
     assert not app.exception
     assert not app.dataframe
     assert texts_with(app, f"“{absent}”") == snapshot
-    app.button_group(key="lang").set_value("fr").run()
-    assert app.text_input(key="corpus_find").value == absent
+    set_field(app, "lang", "fr")
+    assert field(app, "corpus_find")["value"] == absent
     app.button(key="corpus_find_all").click().run()
-    assert app.text_input(key="corpus_find").value == ""
+    assert field(app, "corpus_find")["value"] == ""
     assert len(app.dataframe[0].value) == 200
 
 
@@ -196,9 +197,9 @@ def test_a_file_that_comes_to_nothing_leaves_the_table_that_was_on_show(
         app.run()
         told.append(panel_texts(app, "corpus_problem"))
         assert app.dataframe[0].value.equals(shown)
-        app.button_group(key="corpus_show-en").set_value("copied").run()
+        set_field(app, "corpus_show", "copied")
         told.append(panel_texts(app, "corpus_problem"))
-        app.button_group(key="corpus_show-en").set_value("all").run()
+        set_field(app, "corpus_show", "all")
         app.button(key="corpus_sample").click().run().run()
         assert panel_texts(app, "corpus_problem") == []
         assert app.dataframe[0].value.equals(shown)
@@ -314,14 +315,14 @@ def test_a_table_is_taken_from_the_box(corpus: Run, shelf: Path) -> None:
     assert not app.dataframe
     for name in ("plain", "drawn", "plain"):
         app.session_state["corpus_brush"], app.session_state["corpus_part"] = "0_9_-99_0", "2"
-        app.selectbox(key="corpus_table-en").set_value(name).run()
+        set_field(app, "corpus_table", name)
         assert not app.exception
-        assert app.selectbox(key="corpus_table-en").value == name
+        assert field(app, "corpus_table")["value"] == name
         assert address(app) == {"table": name}, "and of it all"
         assert ("aer_before" in app.dataframe[0].value) == (name == "drawn")
-    app.button_group(key="lang").set_value("fr").run()
-    assert app.selectbox(key="corpus_table-fr").value == "plain"
-    app.selectbox(key="corpus_table-fr").set_value("drawn").run()
+    set_field(app, "lang", "fr")
+    assert field(app, "corpus_table")["value"] == "plain"
+    set_field(app, "corpus_table", "drawn")
     assert address(app)["table"] == "drawn"
 
 
@@ -331,11 +332,11 @@ def test_a_table_is_taken_from_the_box_while_one_of_a_file_is_on_show(corpus: Ru
     identity = app.session_state["corpus_table"]
     made(identity)
     app.run()
-    assert app.selectbox(key="corpus_table-en").value == identity
-    app.selectbox(key="corpus_table-en").set_value("plain").run()
+    assert field(app, "corpus_table")["value"] == identity
+    set_field(app, "corpus_table", "plain")
     assert len(app.dataframe[0].value) == 2
     app.button(key="corpus_sample").click().run()
-    assert app.selectbox(key="corpus_table-en").value == identity
+    assert field(app, "corpus_table")["value"] == identity
     assert len(app.dataframe[0].value) > 2
 
 
@@ -353,7 +354,7 @@ def test_a_link_to_a_measure_that_the_table_lacks_shows_the_usual_one(
 def test_a_measure_that_the_next_table_lacks_gives_way_to_the_usual_one(corpus: Run, shelf: Path) -> None:
     app = corpus(table="drawn", x="aer_before", y="aer_before")
     assert (app.session_state["corpus_x"], app.session_state["corpus_y"]) == ("aer_before", "aer_before")
-    app.selectbox(key="corpus_table-en").set_value("plain").run()
+    set_field(app, "corpus_table", "plain")
     assert not app.exception
     assert (app.session_state["corpus_x"], app.session_state["corpus_y"]) == (Choice.x, Choice.y)
     assert len(app.dataframe[0].value) == 2
@@ -362,7 +363,7 @@ def test_a_measure_that_the_next_table_lacks_gives_way_to_the_usual_one(corpus: 
 def test_another_measure_on_an_axis_lets_the_marked_region_go(corpus: Run, shelf: Path) -> None:
     app = corpus(table="plain", brush="50_60_-9_0")
     assert not app.dataframe
-    app.selectbox(key="corpus_x-en").set_value("entropy").run()
+    set_field(app, "corpus_x", "entropy")
     assert len(app.dataframe[0].value) == 2
     assert address(app) == {"table": "plain", "x": "entropy"}
 

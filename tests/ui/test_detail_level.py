@@ -13,11 +13,13 @@ from attnviz.ui.page_state.detail_level import (
     DEPTH,
     DEPTHS,
     DetailLevel,
+    choose_depth,
     chosen_depth,
     depth_address,
     forget_depth,
     open_depth,
 )
+from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, shown_equations
 
@@ -50,11 +52,11 @@ def test_nothing_is_in_the_address_until_somebody_chooses() -> None:
     session: dict[Any, Any] = {}
     open_depth(session, {}, None)
     assert depth_address(session, None) == {DEPTH: None}
-    session[DEPTH] = "numbers"  # the dial
-    open_depth(session, {}, None)
+    session[DEPTH] = "numbers"
+    choose_depth(session)
     assert depth_address(session, None) == {DEPTH: "numbers"}
     session[DEPTH] = "idea"
-    open_depth(session, {}, None)
+    choose_depth(session)
     assert depth_address(session, None) == {DEPTH: "idea"}
     assert depth_address({DEPTH: "numbers"}, "numbers") == {DEPTH: "numbers"}
 
@@ -72,12 +74,12 @@ def test_the_last_turn_of_the_dial_is_remembered(
     turns: list[DetailLevel], linked: DetailLevel | None, remembered: DetailLevel | None
 ) -> None:
     session: dict[Any, Any] = {}
-    opened = open_depth(session, {DEPTH: linked} if linked else {}, remembered)
+    open_depth(session, {DEPTH: linked} if linked else {}, remembered)
     for turn in turns:
         session[DEPTH] = turn
+        choose_depth(session)
         assert open_depth(session, {DEPTH: "everything"}, remembered) == turn
-    turned = [now for before, now in zip([opened, *turns], turns, strict=False) if now != before]
-    assert chosen_depth(session) == (turned[-1] if turned else None)
+    assert chosen_depth(session) == (turns[-1] if turns else None)
     forget_depth(session)
     assert open_depth(session, {}, remembered) == (chosen_depth(session) or remembered or "idea")
 
@@ -114,9 +116,9 @@ def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
 def test_the_dial_shows_more_and_loses_nothing(page: Run) -> None:
     app = page(step="3", source="2", branches="0.o.2.1", branch="1", by="pieces")
     before = address(app)
-    app.button_group(key="depth-en").set_value("everything").run()
+    set_field(app, "depth", "everything")
     assert address(app) == before | {"depth": "everything"}
     assert mounted(app, "stored_choice")[0]["value"] == "everything"
-    app.button_group(key="depth-en").set_value("idea").run()
+    set_field(app, "depth", "idea")
     assert not mounted(app, "energy_decomposition")
     assert address(app) == before | {"depth": "idea"}

@@ -23,6 +23,7 @@ from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
+from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts, tables_of
 
@@ -36,37 +37,36 @@ def test_the_control_leads_through_the_faces_to_and_fro_and_a_language_keeps_it(
     page: Run, snapshot: SnapshotAssertion
 ) -> None:
     app = page()
-    control = app.button_group(key="face-en")
-    assert control.value == "before"
+    assert field(app, "face")["value"] == "before"
     told = {"before": reading(app)}
     for face in ("after", "difference", "after"):
-        app.button_group(key="face-en").set_value(face).run()
+        set_field(app, "face", face)
         assert not app.exception
         assert told.setdefault(face, reading(app)) == reading(app)
         assert app.session_state["face"] == face
     assert told == snapshot
-    app.button_group(key="lang").set_value("fr").run()
-    assert app.button_group(key="face-fr").value == "after"
+    set_field(app, "lang", "fr")
+    assert field(app, "face")["value"] == "after"
     assert reading(app) not in told.values()
-    app.button_group(key="face-fr").set_value("difference").run()
-    app.button_group(key="lang").set_value("en").run()
-    assert app.button_group(key="face-en").value == "difference"
-    app.button_group(key="face-en").set_value("before").run()
+    set_field(app, "face", "difference")
+    set_field(app, "lang", "en")
+    assert field(app, "face")["value"] == "difference"
+    set_field(app, "face", "before")
     assert reading(app) == told["before"]
 
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_a_link_opens_its_face_and_a_bad_one_is_told(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(face="difference", lang=lang)
-    assert app.button_group(key=f"face-{lang}").value == "difference"
-    assert app.selectbox(key=f"colours-{lang}").disabled
+    assert field(app, "face")["value"] == "difference"
+    assert field(app, "colours")["disabled"]
     assert panel_texts(app, "link_problem") == []
     app = page(face="sideways", lang=lang)
-    assert app.button_group(key=f"face-{lang}").value == "before"
-    assert not app.selectbox(key=f"colours-{lang}").disabled
+    assert field(app, "face")["value"] == "before"
+    assert not field(app, "colours")["disabled"]
     assert panel_texts(app, "link_problem") == snapshot
     for face in ("after", "before"):
-        app.button_group(key=f"face-{lang}").set_value(face).run()
+        set_field(app, "face", face)
         assert panel_texts(app, "link_problem") == []
 
 
@@ -79,8 +79,8 @@ def test_the_posterior_is_reckoned_once_and_only_for_a_face_that_needs_it(
     app = page(sentence=sentence)
     assert made == []
     for face in ("after", "difference", "before", "after"):
-        app.button_group(key="face-en").set_value(face).run()
-    app.button_group(key="by-en").set_value("pieces").run()
+        set_field(app, "face", face)
+    set_field(app, "by", "pieces")
     page(sentence=sentence, face="difference", by="pieces")
     assert len(made) == 1
 

@@ -23,6 +23,7 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import _made
 from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.figures import synthetic
+from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import address, all_records, panel_texts, shown_equations
 
@@ -60,11 +61,11 @@ def strings(value: Any) -> Iterator[str]:
 
 def told(message: Any) -> Iterator[str]:
     """Yield every text that a message of Streamlit's shows."""
-    for field, value in message.ListFields():
+    for declared, value in message.ListFields():
         for one in value if hasattr(value, "append") or hasattr(value, "add") else [value]:
             if hasattr(one, "ListFields"):
                 yield from told(one)
-            elif isinstance(one, str) and not UNSEEN.search(field.full_name):
+            elif isinstance(one, str) and not UNSEEN.search(declared.full_name):
                 yield from strings(one)
 
 
@@ -92,22 +93,22 @@ def test_nothing_is_left_in_english(page: Run) -> None:
 
 def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
     app = page(lang="en", step="3", search="beam 3")
-    app.button_group(key="by-en").set_value("pieces").run()
+    set_field(app, "by", "pieces")
     english = shown_equations(app)[2]
-    app.button_group(key="lang").set_value("fr").run()
+    set_field(app, "lang", "fr")
     assert "Étape 3, " in json.dumps(sorted(prose(app)), ensure_ascii=False)
     assert shown_equations(app)[2].replace("{,}", ".") == english, "decimals are written with a comma"
-    assert app.button_group(key="by-fr").value == "pieces"
-    assert app.selectbox(key="search-fr").value == "beam 3"
+    assert field(app, "by")["value"] == "pieces"
+    assert field(app, "search")["value"] == "beam 3"
     assert address(app)["search"] == "beam 3"
-    app.selectbox(key="search-fr").set_value("beam 5").run()
+    set_field(app, "search", "beam 5")
     assert "search" not in address(app)
 
 
 @pytest.mark.parametrize("lang", ["fr"])
 def test_what_goes_wrong_is_told_in_french(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(lang=lang)
-    app.text_area(key="sentence").set_value("word " * 300).run()
+    set_field(app, "sentence", "word " * 300)
     assert panel_texts(app, "problem") == snapshot
 
 

@@ -16,6 +16,7 @@ from attnviz.analysis.gold import GoldLinks, counted_words, link_errors
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
+from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, panel_texts, texts
 
@@ -36,7 +37,7 @@ def drawn(app: AppTest) -> set[str]:
 
 
 def give(app: AppTest, text: str) -> AppTest:
-    app.text_area(key="gold_text").set_value(text)
+    set_field(app, "gold_text", text)
     return app.button(key="gold_show").click().run()
 
 
@@ -69,18 +70,18 @@ def test_a_link_out_of_range_is_named_and_the_links_before_stay(page: Run, snaps
     app = give(page(sentence=SOURCE, target=TARGET), LINKS)
     give(app, "0-0 99-1")
     assert panel_texts(app, "gold_problem") == snapshot
-    assert app.text_area(key="gold_text").value == "0-0 99-1", "to be mended"
+    assert field(app, "gold_text")["value"] == "0-0 99-1", "to be mended"
     assert {"sure", "possible"} <= drawn(app)
     assert address(app)["gold"].endswith(".0-0.1p2")
 
 
-@pytest.mark.parametrize("key", ["face-en", "lang", "depth-en"])
+@pytest.mark.parametrize("key", ["face", "lang", "depth"])
 def test_links_outlive_every_switch(page: Run, key: str) -> None:
     app = give(page(sentence=SOURCE, target=TARGET), LINKS)
     before = address(app)["gold"]
-    others = {"face-en": ["after", "difference", "before"], "lang": ["fr", "en"], "depth-en": ["idea", "everything"]}
+    others = {"face": ["after", "difference", "before"], "lang": ["fr", "en"], "depth": ["idea", "everything"]}
     for value in others[key]:
-        app.button_group(key=key).set_value(value).run()
+        set_field(app, key, value)
         assert address(app)["gold"] == before
         assert {"sure", "possible"} <= drawn(app)
         found = told(app)
@@ -92,25 +93,25 @@ def test_links_outlive_every_switch(page: Run, key: str) -> None:
         if value == "fr":
             assert found is not None
             assert "taux d’erreur d’alignement" in found["summary"]
-    assert app.text_area(key="gold_text").value == LINKS
+    assert field(app, "gold_text")["value"] == LINKS
 
 
 def test_another_translation_sets_links_aside_and_another_sentence_drops_them(
     page: Run, snapshot: SnapshotAssertion
 ) -> None:
     app = give(page(sentence=SOURCE, target=TARGET), LINKS)
-    app.text_area(key="target").set_value(f"{TARGET} Oui.").run()
+    set_field(app, "target", f"{TARGET} Oui.")
     assert told(app) is None
     assert not drawn(app)
     assert panel_texts(app, "gold_panel") == snapshot(name="another translation")
     assert address(app)["gold"].endswith(".0-0.1p2"), "a link still has them"
-    app.text_area(key="target").set_value(TARGET).run()
+    set_field(app, "target", TARGET)
     assert told(app) is not None
-    app.text_area(key="sentence").set_value(SENTENCES[2]).run()
+    set_field(app, "sentence", SENTENCES[2])
     assert told(app) is None
     assert panel_texts(app, "gold_panel") == snapshot(name="another sentence")
     assert "gold" not in address(app)
-    app.text_area(key="sentence").set_value(SENTENCES[4]).run()
+    set_field(app, "sentence", SENTENCES[4])
     assert panel_texts(app, "gold_panel") == []
 
 
@@ -118,7 +119,7 @@ def test_a_link_opens_with_its_links_or_says_what_is_wrong(page: Run) -> None:
     first = give(page(sentence=SOURCE, target=TARGET), LINKS)
     again = page(sentence=SOURCE, target=TARGET, gold=address(first)["gold"])
     assert told(again) == told(first)
-    assert again.text_area(key="gold_text").value == LINKS
+    assert field(again, "gold_text")["value"] == LINKS
     assert told(page(sentence=SOURCE, target=TARGET, gold="0-0.1p2")) == told(first), "written by hand"
     wrong = page(sentence=SOURCE, target=TARGET, gold="0-0.1-99")
     assert "The link 1-99 is out of range" in texts(wrong)
@@ -135,7 +136,7 @@ def test_links_of_a_record_are_shown_and_can_be_taken_off(page: Run) -> None:
     assert found is not None
     assert "People drew 1 sure link and 1 possible link" in found["summary"]
     assert counted_words(record.words())[0] == ("the", "green", "house", ".")
-    assert app.text_area(key="gold_text").value == "0-0 2?1"
+    assert field(app, "gold_text")["value"] == "0-0 2?1"
     app.button(key="gold_off").click().run()
     assert told(app) is None
     give(app, "1-2")

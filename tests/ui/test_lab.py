@@ -26,6 +26,7 @@ from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.perturbation_tests import REFERENCES
 from tests.conftest import ModelFactory
+from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, records_of, selected, texts
 
@@ -50,7 +51,7 @@ def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
     app = lab()
     assert len(records_of(app, "chart")) == 1
     assert mounted(app, "player")[0]["source"][1]["text"] == OPENING.split()[1]
-    app.button_group(key="section-en").set_value("trials").run()
+    set_field(app, "section", "trials")
     assert not app.exception
     assert [given["at"].split("/")[2].split("?")[0] for given in mounted(app, "chart")] == [
         "trials{size}",
@@ -62,8 +63,8 @@ def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
     for who, title, number in REFERENCES:
         assert f"{html.escape(who)}. {title}." in said
         assert f'href="https://arxiv.org/abs/{number}"' in said
-    app.button_group(key="lang").set_value("fr").run()
-    assert app.button_group(key="section-fr").value == "trials"
+    set_field(app, "lang", "fr")
+    assert field(app, "section")["value"] == "trials"
 
 
 @pytest.mark.parametrize("section", ["answers", "trials"])
@@ -100,9 +101,9 @@ def test_a_section_that_is_not_there_is_told_until_another_is_chosen(lab: Run, s
     app = lab(section="beans")
     assert not app.exception
     assert panel_texts(app, "section_problem") == snapshot
-    assert app.button_group(key="section-en").value == next(iter(SECTIONS))
-    app.button_group(key="section-en").set_value("trials").run()
-    app.button_group(key="section-en").set_value("answers").run()
+    assert field(app, "section")["value"] == next(iter(SECTIONS))
+    set_field(app, "section", "trials")
+    set_field(app, "section", "answers")
     assert panel_texts(app, "section_problem") == []
 
 

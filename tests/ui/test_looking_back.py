@@ -22,6 +22,7 @@ from attnviz.ui.toolbar.downloads import pictures
 from attnviz.wording.posterior_attention import after_sentence, after_title
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
+from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import badge, column, fetched, mounted, panel_texts, shown_equations, tables_of
 
@@ -80,11 +81,11 @@ def translate_of(app: AppTest) -> Trace:
 def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(after_word="1")
     assert "posterior" in places(app)
-    app.button_group(key="lang").set_value("fr").run()
+    set_field(app, "lang", "fr")
     assert after_title() not in [box.label for box in app.expander]
     assert "posterior" in places(app)
-    app.button_group(key="lang").set_value("en").run()
-    app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
+    set_field(app, "lang", "en")
+    set_field(app, "sentence", "Two dogs play in the snow.")
     assert "posterior" in places(app)
     app.session_state["after_word"] = False
     app.run()

@@ -24,6 +24,7 @@ from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
+from tests.ui.fields import options, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, panel_texts, records_of, tables_of
 
@@ -83,9 +84,9 @@ def test_the_map_has_a_point_for_each_vector_and_the_step_among_them(
 def test_choices_are_in_the_address_and_survive_languages(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     assert not {"vectors", "near", "among"} & set(address(app))
-    app.button_group(key="vectors-en").set_value("context").run()
-    app.button_group(key="near-en").set_value("euclid").run()
-    app.button_group(key="lang").set_value(lang).run()
+    set_field(app, "vectors", "context")
+    set_field(app, "near", "euclid")
+    set_field(app, "lang", lang)
     assert (address(app)["vectors"], address(app)["near"]) == ("context", "euclid")
     (listed,) = records_of(app, "neighbours")
     assert re.sub("«.*»", "« … »", listed["heading"]) == snapshot
@@ -114,9 +115,8 @@ def test_a_table_with_vectors_of_this_model_is_offered_and_another_is_not(
     beside(shelf / "damaged.parquet").write_bytes(b"PK")
     monkeypatch.setenv(CORPORA_VARIABLE, str(shelf))
     app = page(among="mine")
-    (box,) = [one for one in app.selectbox if one.key == "among-en"]
-    assert len(box.options) == 2  # the page's sample first
-    assert box.options[1] == "mine"
+    _, other = options(app, "among")  # the page's sample first
+    assert other == "mine"
     (listed,) = records_of(app, "neighbours")
     assert {entry["other"] for entry in listed["entries"]} == {SENTENCES[2]}, "not the very sentence"
     shutil.rmtree(shelf)

@@ -22,6 +22,7 @@ from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
+from tests.ui.fields import field, options, set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import panel_texts, records_of, shown_equations, steps_of, tables_of, texts
 
@@ -52,9 +53,9 @@ def problem(app: AppTest) -> str:
 def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
     app = page()
     assert not app.exception
-    assert app.text_area(key="sentence").value == OPENING
-    assert app.selectbox(key="model").options == ["en-fr", "another"]
-    assert app.selectbox(key="device").options[:1] == ["auto"]
+    assert field(app, "sentence")["value"] == OPENING
+    assert options(app, "model") == ["en-fr", "another"]
+    assert options(app, "device")[:1] == ["auto"]
     assert "en-fr on" in texts(app)
     assert "beam search, width 5" in texts(app)
     assert len(shown_equations(app)) == 5
@@ -85,19 +86,19 @@ def test_the_step_changes_the_equations(page: Run) -> None:
 
 def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
     app = page()
-    app.text_area(key="sentence").set_value("It's over there!").run()
-    app.selectbox(key="search-en").set_value("beam 3").run()
+    set_field(app, "sentence", "It's over there!")
+    set_field(app, "search", "beam 3")
     assert "beam search, width 3" in texts(app)
-    app.text_area(key="target").set_value("C'est là-bas !").run()
+    set_field(app, "target", "C'est là-bas !")
     assert "given translation" in texts(app)
-    assert app.selectbox(key="search-en").disabled
+    assert field(app, "search")["disabled"]
 
 
 def test_what_of_a_given_translation_was_never_seen_is_told(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
-    app.text_area(key="target").set_value("C'est 北京 !").run()
+    set_field(app, "target", "C'est 北京 !")
     assert panel_texts(app, "notice") == snapshot
-    app.text_area(key="target").set_value("C'est là-bas !").run()
+    set_field(app, "target", "C'est là-bas !")
     assert len(panel_texts(app, "notice")) == 1  # that it was given
 
 
@@ -116,7 +117,7 @@ def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypat
         "attnviz.ui.step.stages.told", lambda record: dataclasses.replace(kinds.told(record), narrate=counted)
     )
     app = page()
-    app.text_area(key="sentence").set_value("The whole budget was signed in the snow.").run()
+    set_field(app, "sentence", "The whole budget was signed in the snow.")
     assert set(told) >= set(range(steps_of(app)))
     told.clear()
     records_of(app, "verification_badge", 2)
@@ -126,26 +127,26 @@ def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypat
 
 def test_a_given_translation_is_told_and_cleared(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
-    app.text_area(key="target").set_value("C'est là-bas !").run()
+    set_field(app, "target", "C'est là-bas !")
     assert panel_texts(app, "notice") == snapshot
     app.button(key="clear").click().run()
     assert panel_texts(app, "notice") == []
-    assert app.text_area(key="target").value == ""
+    assert field(app, "target")["value"] == ""
     assert "beam search, width 5" in texts(app)
     assert "given translation" not in texts(app)
 
 
 def test_a_given_translation_does_not_outlive_its_sentence(page: Run) -> None:
     app = page()
-    app.text_area(key="target").set_value("C'est là-bas !").run()
-    app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
-    assert app.text_area(key="target").value == ""
+    set_field(app, "target", "C'est là-bas !")
+    set_field(app, "sentence", "Two dogs play in the snow.")
+    assert field(app, "target")["value"] == ""
     assert "beam search, width 5" in texts(app)
 
 
 def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
     linked = page(sentence="Two dogs play in the snow.", target="Deux chiens.")
-    assert linked.text_area(key="target").value == "Deux chiens."
+    assert field(linked, "target")["value"] == "Deux chiens."
     assert len(panel_texts(linked, "notice")) == 1
     assert linked.button(key="clear")
 
@@ -155,12 +156,12 @@ def test_only_what_was_translated_is_in_the_address(page: Run) -> None:
     assert address(app) == {}
     good = {"sentence": "Two dogs play.", "target": "Deux chiens."}
     for box, text in good.items():
-        app.text_area(key=box).set_value(text).run()
+        set_field(app, box, text)
     assert address(app) == good
-    app.text_area(key="sentence").set_value("a " * 504).run()
+    set_field(app, "sentence", "a " * 504)
     assert "504 words" in problem(app)
     assert address(app) == good
-    app.text_area(key="sentence").set_value(OPENING).run()
+    set_field(app, "sentence", OPENING)
     assert address(app) == {}
 
 
@@ -172,7 +173,7 @@ def test_rows_are_said_to_add_up_to_what_is_shown(page: Run, snapshot: SnapshotA
         return next(told for told in reading.split(". ") if "1" in told and not re.search(r"\d\d", told))
 
     assert sum_of_a_row() == snapshot(name="end mark shown")
-    app.toggle(key="end").set_value(False).run()
+    set_field(app, "end", False)
     assert sum_of_a_row() == snapshot(name="end mark hidden")
 
 
@@ -189,9 +190,9 @@ def test_every_chart_has_a_table_once_asked_for(page: Run) -> None:
 def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said: str) -> None:
     app = page()
     steps = steps_of(app)
-    app.text_area(key="sentence").set_value(text).run()
+    set_field(app, "sentence", text)
     assert said in problem(app)
-    assert app.text_area(key="sentence").value == text
+    assert field(app, "sentence")["value"] == text
     assert steps_of(app) == steps
     assert len(shown_equations(app)) == 5
     assert "beam search" not in texts(app), "the status of a sentence that is not in the box"
@@ -202,7 +203,7 @@ def test_a_sentence_of_which_nothing_is_known_is_not_drawn(
     page: Run, text: str, refused: bool, snapshot: SnapshotAssertion
 ) -> None:
     app = page()
-    app.text_area(key="sentence").set_value(text).run()
+    set_field(app, "sentence", text)
     assert not app.exception
     assert bool(panel_texts(app, "problem")) == refused
     assert bool(panel_texts(app, "notice")) != refused
@@ -234,7 +235,7 @@ def test_a_device_that_is_gone_is_a_sentence(
 ) -> None:
     monkeypatch.setattr("attnviz.ui.resources.available_devices", lambda: ["cuda:7", "cpu"])
     app = page()
-    app.selectbox(key="device").set_value("cuda:7").run()
+    set_field(app, "device", "cuda:7")
     assert not app.exception
     assert panel_texts(app, "problem") == snapshot
 
@@ -272,9 +273,9 @@ def test_nothing_typed_raises(
     @example("x" * 10_000)
     @example("שלום 你好 नमस्ते")
     def typed(text: str) -> None:
-        app.text_area(key="sentence").set_value(text).run()
+        set_field(app, "sentence", text)
         assert not app.exception
-        assert app.text_area(key="sentence").value == text
+        assert field(app, "sentence")["value"] == text
         assert {element.value for element in app.markdown} <= written, "Markdown that depends on what was typed"
 
     typed()

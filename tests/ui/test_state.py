@@ -16,7 +16,7 @@ from attnviz.ui.components.chart.chart import EVERY_STEP
 from attnviz.ui.components.player.player import player_record
 from attnviz.ui.page_state.address import forget_view, keep_page, own_parameters, page_record
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
-from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, mind_target, open_box, put
+from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, put
 from attnviz.ui.page_state.parameters import browser_parameters
 from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, source_of, with_selection
 from attnviz.ui.page_state.view import MAIN, View
@@ -107,12 +107,10 @@ def test_everything_that_changes_the_picture_is_in_the_link() -> None:
     assert heatmap_choices(kept, view, {}) == HeatmapChoices()
 
 
-def test_a_bad_choice_in_a_link_is_none_and_a_widget_that_was_not_drawn_keeps_its_own() -> None:
+def test_a_bad_choice_is_the_default() -> None:
     view, kept = main_view(), {}
     assert heatmap_choices(kept, view, {"by": "letters", "root": "yes", "end": ""}) == HeatmapChoices()
     kept["root"] = True
-    assert heatmap_choices(kept, view).root
-    del kept["root"]
     kept["colours"] = "Grau"  # the label of another language
     assert heatmap_choices(kept, view) == HeatmapChoices(root=True)
     assert (kept["root"], kept["colours"]) == (True, "paper")
@@ -131,18 +129,6 @@ def test_an_example_takes_the_given_translation_away() -> None:
     kept: dict[Any, Any] = {SENTENCE: "x", TARGET: "y"}
     put(kept, "A dog.")
     assert (kept[SENTENCE], kept[TARGET]) == ("A dog.", "")
-
-
-def test_a_given_translation_goes_with_its_sentence_and_with_no_other() -> None:
-    kept: dict[Any, Any] = {TARGET: "Un chien."}
-    mind_target(kept, "A dog.", {SENTENCE: "A dog."})
-    mind_target(kept, "A dog.", {SENTENCE: "A dog."})
-    assert kept[TARGET] == "Un chien."
-    mind_target(kept, "A cat.", {SENTENCE: "A dog."})
-    assert kept[TARGET] == ""
-    put(kept, "A bird.", "Un oiseau.")
-    mind_target(kept, "A bird.", {})
-    assert kept[TARGET] == "Un oiseau."
 
 
 @pytest.mark.parametrize(("search", "width"), [("greedy", 1), ("beam 2", 2), ("beam 20", 20)])
@@ -177,13 +163,12 @@ def test_the_player_gets_a_word_cut_into_its_pieces() -> None:
     assert (word["text"], word["parts"], word["pieces"]) == ("bicycle", ["bi", "cycle"], [0, 1])
 
 
-def test_a_box_opens_with_its_link_and_then_keeps_what_is_typed() -> None:
+def test_a_request_opens_with_its_link_and_then_keeps_what_is_typed() -> None:
     kept: dict[Any, Any] = {}
-    open_box(kept, SENTENCE, {}, "A dog.")
-    open_box(kept, TARGET, {TARGET: "Un chien."})
+    open_request(kept, {TARGET: "Un chien."}, "A dog.")
     assert (kept[SENTENCE], kept[TARGET]) == ("A dog.", "Un chien.")
     kept[SENTENCE] = "A cat."
-    open_box(kept, SENTENCE, {SENTENCE: "A dog."})
+    open_request(kept, {SENTENCE: "A dog."}, "A dog.")
     assert kept[SENTENCE] == "A cat."
 
 

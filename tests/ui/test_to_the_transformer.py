@@ -27,6 +27,7 @@ from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
+from tests.ui.fields import field, set_field
 from tests.ui.shown_payloads import (
     address,
     all_records,
@@ -326,14 +327,14 @@ def test_a_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> Non
 
 def test_the_pair_begins_with_the_translation_and_another_sentence_brings_its_own(page: Run, detector: Path) -> None:
     app = page(rung="pair")
-    first = app.text_area(key="pair").value
+    first = field(app, "pair")["value"]
     assert first
     assert "pair" not in address(app)
-    app.text_area(key="pair").set_value("Un chat.").run()
+    set_field(app, "pair", "Un chat.")
     assert address(app)["pair"] == "Un chat."
-    app.text_area(key="sentence").set_value("A cat sleeps.").run()
+    set_field(app, "sentence", "A cat sleeps.")
     assert not app.exception
-    assert app.text_area(key="pair").value != "Un chat."
+    assert field(app, "pair")["value"] != "Un chat."
     assert "pair" not in address(app)
 
 
@@ -377,7 +378,7 @@ def test_one_word_cannot_be_swapped(page: Run, detector: Path) -> None:
 def test_the_rungs_are_gone_up_and_down_and_nothing_is_lost(page: Run, detector: Path) -> None:
     app = page(**{"step-energies": "2"})
     for name in ("pair", "heads", "answers", "dot", "heads", "dot"):
-        app.button_group(key="rung-en").set_value(name).run()
+        set_field(app, "rung", name)
         assert not app.exception
         assert address(app).get("rung") == (None if name == "dot" else name)
         assert ("head" in address(app)) == (name == "heads")

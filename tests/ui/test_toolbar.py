@@ -9,8 +9,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.toolbar import translation
-from attnviz.ui.toolbar.controls import SEARCHES
 from attnviz.ui.toolbar.examples import OPENING
+from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts
 
@@ -20,17 +20,6 @@ def models_folder(models_folder: Path, model_folder: Path) -> Path:
     """Return the folder of two models."""
     shutil.copytree(model_folder, models_folder / "another")
     return models_folder
-
-
-def test_a_browser_that_draws_the_choices_late_begins_with_what_is_chosen(page: Run) -> None:
-    """It draws them when their box is opened, and takes what the widget itself calls its first choice."""
-    app = page()
-    app.text_area(key="sentence").set_value("Two dogs.").run()
-    assert SEARCHES[app.selectbox(key="search-en").proto.default] == "beam 5"
-    app.selectbox(key="search-en").set_value("beam 3").run()
-    app.selectbox(key="model").set_value("another").run()
-    assert SEARCHES[app.selectbox(key="search-en").proto.default] == "beam 3"
-    assert app.selectbox(key="model").options[app.selectbox(key="model").proto.default] == "another"
 
 
 @pytest.mark.parametrize(("linked", "beam"), [({}, 5), ({"search": "beam 3"}, 3)])
@@ -43,6 +32,6 @@ def test_the_opening_example_is_searched_as_chosen_and_called_what_it_is(
     app = page(sentence=" ", **linked)
     assert asked == [(" ", beam), (OPENING, beam)]
     assert panel_texts(app, "messages") == snapshot(name="opening example")
-    app.text_area(key="sentence").set_value("Two dogs.").run()
-    app.text_area(key="sentence").set_value(" ").run()
+    set_field(app, "sentence", "Two dogs.")
+    set_field(app, "sentence", " ")
     assert panel_texts(app, "messages") == snapshot(name="last sentence")

@@ -19,6 +19,7 @@ from attnviz.ui.page_state.parameters import STOPS
 from attnviz.wording.tour import stop_titles
 from tests.conftest import SENTENCES, ModelFactory
 from tests.transformers import random_transformer
+from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import fetched, mounted
 
@@ -40,7 +41,7 @@ def test_its_card_is_in_the_language_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", depth="idea", step="2")
     assert server(app)["tourable"]
     assert [button.key for button in app.button if button.key == "tour_button"]
-    app.button_group(key="lang").set_value("fr").run()
+    set_field(app, "lang", "fr")
     assert [one["title"] for one in card(app)["stops"]][-1] == "À vous"
 
 

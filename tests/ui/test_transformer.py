@@ -8,7 +8,6 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +30,7 @@ from tests.conftest import SENTENCES
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
+from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import (
     address,
@@ -70,11 +70,6 @@ def heatmap_of(app: AppTest) -> NDArray[np.float64]:
     return rows.reshape([int(size) for size in cells["shape"].split(",")]).astype(float)
 
 
-def heads_box(app: AppTest) -> Any:
-    """Return the choice of heads, or None where there is none."""
-    return next((box for box in app.selectbox if box.label == "Heads"), None)
-
-
 def told(app: AppTest) -> str:
     """Return all that the page says in words of its own."""
     return "\n".join(
@@ -96,7 +91,7 @@ def charts(app: AppTest) -> dict[str, str]:
 
 def test_it_is_offered_by_name_and_opened_by_a_link(transformer: Path, page: Run) -> None:
     app = page(**LINK)
-    assert app.selectbox(key="model").options == ["en-fr", NAME]
+    assert options(app, "model") == ["en-fr", NAME]
     assert f"{NAME} (attention not guided) on cpu · greedy search" in texts(app)
     assert address(app)["model"] == NAME
 
@@ -111,7 +106,7 @@ def test_a_detector_is_no_translator(transformer: Path, tokenizer: Tokenizer) ->
 def test_all_that_the_page_fetches_can_be_made(transformer: Path, page: Run, depth: str, least: int) -> None:
     app = page(**LINK | {"depth": depth})
     assert len(list(all_records(app))) >= least
-    assert (heads_box(app) is not None) == (depth != "idea")
+    assert ("heads" in fields(app)) == (depth != "idea")
     assert len(mounted(app, "equation")) == (0 if depth == "idea" else 5)
 
 
@@ -136,8 +131,8 @@ def test_heads_that_there_are_not_leave_the_usual_ones(trace: TransformerTrace, 
 
 def test_another_choice_of_heads_keeps_the_step(trace: TransformerTrace, page: Run) -> None:
     app = page(**LINK, step="3")
-    assert len(heads_box(app).options) == 1 + LAYERS + LAYERS * HEADS
-    heads_box(app).set_value("1.2").run()
+    assert len(options(app, "heads")) == 1 + LAYERS + LAYERS * HEADS
+    set_field(app, "heads", "1.2")
     assert not app.exception
     np.testing.assert_allclose(heatmap_of(app), trace.seen_by(0, 1).words().alignment, atol=1e-6)
     assert address(app)["heads"] == "1.2"
@@ -211,15 +206,15 @@ def test_there_and_back_to_a_recurrent_model(transformer: Path, page: Run) -> No
     app = page(**LINK, heads="1.1")
     before = heatmap_of(app)
     for _ in range(2):
-        app.selectbox(key="model").set_value("en-fr").run()
+        set_field(app, "model", "en-fr")
         assert not app.exception
         assert {"energy", "softmax", "state", "maxout"} <= set(charts(app))
         assert len(shown_equations(app)) == 5
         assert mounted(app, "energy_decomposition")
-        assert heads_box(app) is None
+        assert "heads" not in fields(app)
         assert "heads" not in address(app)
         assert badge(app)["holds"]
-        app.selectbox(key="model").set_value(NAME).run()
+        set_field(app, "model", NAME)
         assert not app.exception
         np.testing.assert_array_equal(heatmap_of(app), before)
         assert set(charts(app)) == {"scores", "weights", "stream", "word"}

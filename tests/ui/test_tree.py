@@ -21,6 +21,7 @@ from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import Asked, UnknownRecordError
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
+from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, records_of
 
@@ -58,15 +59,15 @@ def test_it_draws_the_search_that_made_the_translation(page: Run, shown: Transla
 
 def test_another_width_is_in_the_address_and_in_a_link(page: Run) -> None:
     app = page(search="beam 3")
-    app.button_group(key="width-en").set_value("7").run()
+    set_field(app, "width", "7")
     assert not app.exception
     assert address(app)["width"] == "7"
     assert len(records_of(app, "hypotheses")[0]["entries"]) == 7
     linked = page(search="beam 3", width="7")
-    assert linked.button_group(key="width-en").value == "7"
+    assert field(linked, "width")["value"] == "7"
     assert address(linked)["width"] == "7"
     assert _figure(linked) == _figure(app)
-    app.button_group(key="width-en").set_value("3").run()
+    set_field(app, "width", "3")
     assert "width" not in address(app)
 
 
@@ -74,18 +75,18 @@ def test_another_width_is_in_the_address_and_in_a_link(page: Run) -> None:
 def test_a_width_that_is_none_is_told_and_the_usual_one_drawn(page: Run, width: str) -> None:
     app = page(search="beam 3", width=width)
     assert not app.exception
-    assert app.button_group(key="width-en").value == "3"
+    assert field(app, "width")["value"] == "3"
     (told,) = mounted(app, "link_messages")[0]["problems"].values()
     assert f"“{width}”" in told
     assert re.findall(r"\d+", told)[-2:] == ["1", "12"]
-    app.button_group(key="width-en").set_value("7").run()
+    set_field(app, "width", "7")
     assert mounted(app, "link_messages") == []
 
 
 def test_greedy_search_is_a_line_and_a_given_translation_has_the_usual_width(page: Run) -> None:
     assert "single line" in "".join(one.body for one in page(search="greedy").get("html"))
     app = page(target="Une fille fait du vélo.")
-    assert app.button_group(key="width-en").value == "5"
+    assert field(app, "width")["value"] == "5"
     assert "parts from this tree" in records_of(app, "chart")[0]["captions"]["0"][1]
 
 
@@ -134,7 +135,7 @@ def test_where_a_search_misses_what_was_changed_there_is_a_sentence_instead(
     app = AppTest.from_function(_panel_of, kwargs={"saved": late.to_json()}, default_timeout=60).run()
     assert not app.exception
     assert without_numbers(app.text[-1].value) == snapshot
-    assert app.button_group(key="width-en")
+    assert "width" in fields(app)
 
 
 def test_without_the_model_nothing_can_be_searched(

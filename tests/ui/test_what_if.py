@@ -21,6 +21,7 @@ from attnviz.ui.resources import models, translate
 from attnviz.ui.step.what_if import take_up
 from attnviz.ui.toolbar.opened_file import open_file
 from tests.conftest import SENTENCES, ModelFactory
+from tests.ui.fields import set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import address, badge, mounted, panel_texts, texts
 
@@ -121,7 +122,7 @@ def test_change_return_change_again_remove(page: Run, snapshot: SnapshotAssertio
     assert len(cards(app)) == 2
     ask(app, kind="branch", index=1)
     assert shown(app)[0] == one
-    app.text_area(key="sentence").set_value(SENTENCES[2]).run()
+    set_field(app, "sentence", SENTENCES[2])
     assert cards(app) == []
     assert "branches" not in address(app)
 
@@ -302,9 +303,7 @@ def test_the_language_goes_to_and_fro(lang: str, page: Run, snapshot: SnapshotAs
     app = page()
     ask(app, kind="alike", step=1)
     before, english = shown(app), cards(app)
-    app.session_state["lang"] = lang
-    app.run()
+    set_field(app, "lang", lang)
     assert cards(app)[1] == snapshot
-    app.session_state["lang"] = "en"
-    app.run()
+    set_field(app, "lang", "en")
     assert (shown(app), cards(app)) == (before, english)

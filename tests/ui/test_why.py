@@ -26,6 +26,7 @@ from attnviz.ui.why.three_models import JUDGE, MODELS, judge, missing, trio, tri
 from attnviz.ui.why.why_page import why_pictures
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
+from tests.ui.fields import set_field
 from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, texts_with
 
 Run = Callable[..., AppTest]
@@ -112,7 +113,7 @@ def test_what_is_chosen_is_in_the_address_and_opens_from_it(page: Run) -> None:
     assert [view["id"] for view in mounted(app, "view_state")] == ["why", "growing"]
     (lanes,) = records_of_growth(app)
     assert " ".join(lanes["clauses"]) == " ".join(TABLE_3[1].split())
-    app.button_group(key="long-en").set_value("3").run()
+    set_field(app, "long", "3")
     assert address(app) == {"sentence": SENTENCE, "long": "3"}
 
 
@@ -127,7 +128,7 @@ def test_the_visitors_own_sentence_can_grow_where_it_has_clauses(page: Run) -> N
     app = page(sentence=long, long="own")
     assert " ".join(records_of_growth(app)[0]["clauses"]) == long
     assert address(app)["long"] == "own"
-    app.text_area(key="sentence").set_value(SENTENCE).run()
+    set_field(app, "sentence", SENTENCE)
     assert not app.exception
     assert "long" not in address(app)
 

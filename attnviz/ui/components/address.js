@@ -2,6 +2,7 @@
 // history; another page or translation, or another stop of the tour, pushes one. Back and Forward ask the server to show
 // what the address says; until it has, nothing is written over it.
 
+import { holdValues, ownValues } from "./field/field.js";
 import { ask, beforeAsking, onAcknowledged, onReconnected } from "./outbox/outbox.js";
 
 // A browser lets nobody write the address often: so many times at once, and then once in so many milliseconds.
@@ -156,7 +157,8 @@ function follow() {
 // A server that has begun again knows nothing of the visit: the address has it, and is not written until it is followed.
 onReconnected((memory) => {
   if (timer !== undefined) writeAddress();
-  following = ask("resume", { memory, query: location.search });
+  following = ask("resume", { memory, query: location.search, values: ownValues() });
+  holdValues(following);
 });
 onAcknowledged((handled) => {
   if (handled >= following) following = 0;

@@ -19,8 +19,9 @@ from attnviz.ui.corpus.corpus_choices import all_of_it, key
 from attnviz.ui.corpus.corpus_plot import plot
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, shelved
+from attnviz.ui.fields import segmented_control, select_box, text_box
 from attnviz.ui.file_box import file_box, files_taken
-from attnviz.ui.language import localised, use_chosen_language
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.requests import request_button
 from attnviz.ui.text_passages import text_passage
 from attnviz.wording.corpus import measure_names, preset_names, preset_told
@@ -111,8 +112,7 @@ def _ways_in(model: str) -> None:
     if offered:
         # A visitor's own table is none of the server's, but may be current.
         other = "" if kept in offered else kept
-        localised(
-            st.selectbox,
+        select_box(
             gettext("Table"),
             {other: gettext("A table of this server"), **{name: name for name in offered}},
             key=key(corpus_choices.TABLE),
@@ -181,22 +181,24 @@ def _table(job: Job, open_pair: Open) -> None:
         return
     presets = preset_names()
     with st.container(key="corpus_choices", gap="small"):
-        preset = localised(
-            st.segmented_control,
+        preset = segmented_control(
             gettext("Show me"),
             presets,
             key=key(corpus_choices.PRESET),
             default="all",
-            required=True,
             label_visibility="collapsed",
         )
         st.html(f'<p class="reading">{preset_told(preset)}</p>')
     picture, list_ = st.columns([2, 3], gap="medium")
     with list_:
         searching, ordering = st.columns(2, vertical_alignment="bottom")
-        searching.text_input(
-            gettext("Search"), key=key(corpus_choices.QUERY), placeholder=gettext("Words of either sentence")
-        )
+        with searching:
+            text_box(
+                gettext("Search"),
+                key=key(corpus_choices.QUERY),
+                placeholder=gettext("Words of either sentence"),
+                single_line=True,
+            )
     with picture:
         drawn = table.drawn_rows(whole, corpus_choices.chosen(session))
         plot(whole, drawn, corpus_choices.chosen(session))
@@ -254,18 +256,15 @@ def _order(whole: Any) -> None:
             "number": gettext("line of the file"),
             **{name: names[name] for name in table.known_measures(whole)},
         }
-        localised(st.selectbox, gettext("Order"), orders, key=key(corpus_choices.SORT), default="", width=240)
+        select_box(gettext("Order"), orders, key=key(corpus_choices.SORT), default="", width=240)
         if session[key(corpus_choices.SORT)]:
             ways = {"": "↑", "1": "↓"}
-            localised(
-                st.segmented_control,
+            segmented_control(
                 gettext("Direction"),
                 ways,
                 key=key(corpus_choices.DESCENDING),
                 default="",
-                required=True,
                 label_visibility="collapsed",
-                width="content",
             )
 
 

@@ -11,7 +11,7 @@ from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
 from attnviz.languages import gettext
 from attnviz.ui.corpus import corpus_choices, table
 from attnviz.ui.corpus.corpus_choices import all_of_it, key
-from attnviz.ui.language import localised
+from attnviz.ui.fields import select_box
 from attnviz.ui.style import theme_name
 from attnviz.wording.corpus import measure_names
 
@@ -26,7 +26,7 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
             (corpus_choices.Y, gettext("Up"), table.Choice.y),
         ):
             before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
-            localised(st.selectbox, said, offered, key=key(axis), default=first, then=all_of_it, width=200)
+            select_box(said, offered, key=key(axis), default=first, then=all_of_it, width=200)
             if st.session_state[key(axis)] != before:  # this table lacks the chosen measure
                 all_of_it()
     x, y = st.session_state[key(corpus_choices.X)], st.session_state[key(corpus_choices.Y)]

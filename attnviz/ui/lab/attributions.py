@@ -14,9 +14,9 @@ from attnviz.figures.attribution_methods import agreement_table, all_answers_tab
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_record
+from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.availability import lacking
 from attnviz.ui.lab.cached_analyses import answers_of
-from attnviz.ui.language import localised
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
@@ -35,13 +35,11 @@ def answers_panel(view: View, theme: ThemeName) -> None:
         return
     by = heatmap_choices(st.session_state, view).by
     st.html(f'<p class="reading">{_how_to_read(by)}</p>')
-    localised(
-        st.segmented_control,
+    segmented_control(
         gettext("Rows and columns"),
         {"words": gettext("words"), "pieces": gettext("pieces")},
         key=view.key("by"),
         default="words",
-        required=True,
         label_visibility="collapsed",
     )
     chart(

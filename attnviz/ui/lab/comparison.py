@@ -21,11 +21,11 @@ from attnviz.figures.comparison_table import compared_words_table, comparison_ta
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import fitting_record, given_chart
+from attnviz.ui.fields import segmented_control, select_box, switch
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.lab.compared_translation import Pair, branch_name, other_models, pair_on_show, unread
 from attnviz.ui.lab.sentence_diff import marked_sentences
 from attnviz.ui.lab.sentence_editor import sentence_editor
-from attnviz.ui.language import localised
 from attnviz.ui.link import link
 from attnviz.ui.page_state.comparison import (
     BRANCH,
@@ -134,18 +134,15 @@ def _choices(view: View) -> None:
     kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "branch": gettext("A what-if")}
     models = other_models(view.trace)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
-        kind = localised(
-            st.segmented_control,
+        kind = segmented_control(
             gettext("What is compared"),
             kinds,
             key=view.key(KIND),
             default="model",
-            required=True,
             label_visibility="collapsed",
         )
         if kind == "model" and models:
-            localised(
-                st.selectbox,
+            select_box(
                 gettext("The other model"),
                 {name: name for name in models},
                 key=view.key(MODEL),
@@ -155,8 +152,7 @@ def _choices(view: View) -> None:
             )
         tried = {str(number): branch_name(number) for number in other_branches(view)}
         if kind == "branch" and tried:
-            localised(
-                st.selectbox,
+            select_box(
                 gettext("The other"),
                 tried,
                 key=view.key(BRANCH),
@@ -212,26 +208,22 @@ def _switches(view: View, pair: Pair, compared: Comparison) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
         if all(knows_after(trace) for trace in (pair.first, pair.other)):
-            localised(
-                st.segmented_control,
+            segmented_control(
                 gettext("Before or after the word"),
                 face_names(),
                 key=view.key("face"),
                 default="before",
-                required=True,
                 label_visibility="collapsed",
             )
         if pieces_compare(pair):
-            localised(
-                st.segmented_control,
+            segmented_control(
                 gettext("Rows and columns"),
                 {"words": gettext("words"), "pieces": gettext("pieces")},
                 key=view.key("by"),
                 default="words",
-                required=True,
                 label_visibility="collapsed",
             )
-        st.toggle(
+        switch(
             "√α", key=view.key("root"), help=gettext("Colour by the square root, so that small weights can be seen.")
         )
 

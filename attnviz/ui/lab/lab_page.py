@@ -19,6 +19,7 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.concurrency import in_turn
+from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.attributions import answers_panel, answers_pictures, answers_tables
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
@@ -26,7 +27,7 @@ from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, nei
 from attnviz.ui.lab.perturbation_tests import trials_panel, trials_pictures, trials_tables
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
-from attnviz.ui.language import localised, use_chosen_language
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.comparison import NAMES as COMPARED
@@ -161,13 +162,11 @@ def _choices() -> dict[str, Offered]:
 def _chosen_section() -> str:
     """Draw the choice of the section and write it into the address; return its name."""
     first, titles = next(iter(SECTIONS)), {name: one.title() for name, one in SECTIONS.items()}
-    chosen = localised(
-        st.segmented_control,
+    chosen = segmented_control(
         gettext("Section"),
         titles,
         key=SECTION,
         default=first,
-        required=True,
         label_visibility="collapsed",
     )
     address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})

@@ -23,8 +23,8 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.neighbours.neighbours import neighbour_list
+from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab.vectors import SAMPLE_NAME, Searched, corpora_of, searched, stamp_of
-from attnviz.ui.language import localised
 from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
@@ -81,20 +81,17 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
     with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
         offered = ((KIND, gettext("Which vectors"), kind_names()), (METRIC, gettext("Near how"), metric_names()))
         chosen = [
-            localised(
-                st.segmented_control,
+            segmented_control(
                 label,
                 names,
                 key=key,
                 default=next(iter(names)),
-                required=True,
                 label_visibility="collapsed",
             )
             for key, label, names in offered
         ]
         chosen.append(
-            localised(
-                st.selectbox,
+            select_box(
                 gettext("Among which"),
                 corpora,
                 key=AMONG,

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.analysis.sentence_edits import next_word, sentence_words, swapped, without_word
 from attnviz.languages import gettext
+from attnviz.ui.fields import switch, text_box
 from attnviz.ui.page_state.comparison import HELD, SENTENCE, edit
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
@@ -24,11 +25,9 @@ def sentence_editor(view: View) -> None:
     words = sentence_words(session[key] or "")[:MOST_WORDS]
     if session.get(chosen) not in range(len(words)):
         session[chosen] = None
-    st.text_area(
+    text_box(
         gettext("The other sentence"),
         key=key,
-        height="content",
-        persist_state="session",
         label_visibility="collapsed",
         placeholder=gettext("Type an English sentence of up to 200 words."),
     )
@@ -41,10 +40,9 @@ def sentence_editor(view: View) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("edits")):
         _actions(view, words)
-        st.toggle(
+        switch(
             gettext("Hold the translation"),
             key=view.key(HELD),
-            persist_state="session",
             help=gettext(
                 "Lead the model through the translation of the first sentence, instead of having it written anew: then "
                 "word stands against word, and what changes is how the other sentence bears them."

@@ -14,8 +14,9 @@ from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord
 from attnviz.ui.components.chart.chart import chart, steady_record
 from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_record
+from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import beam_tree_of
-from attnviz.ui.language import localised, use_chosen_language
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
@@ -52,13 +53,11 @@ def _chosen_width(view: View) -> int:
     usual = view.trace.search.beam if view.trace.search.beam in WIDTHS and _searched(view.trace) else _USUAL
     with st.container(horizontal=True, vertical_alignment="center", key="width_of_beam"):
         st.text(gettext("Width of the beam"), width="content")
-        chosen = localised(
-            st.segmented_control,
+        chosen = segmented_control(
             gettext("Width of the beam"),
             {str(beam): str(beam) for beam in WIDTHS},
             key=WIDTH,
             default=str(usual),
-            required=True,
             label_visibility="collapsed",
         )
     page_address.write_too(st.session_state, {WIDTH: None if chosen == str(usual) else chosen})

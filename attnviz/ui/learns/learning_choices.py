@@ -13,7 +13,8 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.language import language_address, localised
+from attnviz.ui.fields import segmented_control, select_box
+from attnviz.ui.language import language_address
 from attnviz.ui.learns.runs import runs_beside, shipped, watched, watched_run
 from attnviz.ui.link import link
 from attnviz.wording.labels import shorten
@@ -111,28 +112,21 @@ def _training(offered: Mapping[str, Path]) -> str:
     }
     if len(names) == 1:
         return next(iter(names))
-    return localised(
-        st.selectbox, gettext("Training"), names, key=f"learns_{TRAINING}", default=next(iter(names)), width=260
-    )
+    return select_box(gettext("Training"), names, key=f"learns_{TRAINING}", default=next(iter(names)), width=260)
 
 
 def _sentence(run: Snapshots) -> int:
     names = {str(k + 1): shorten(one.source, 90) for k, one in enumerate(run.sentences)}
-    return (
-        int(localised(st.selectbox, gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560)) - 1
-    )
+    return int(select_box(gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560)) - 1
 
 
 def _shown(found: list[Snapshots]) -> str:
     if len(found) == 1:
         return BOTH
     names = {BOTH: gettext("Side by side")} | {str(k + 1): run_name(run) for k, run in enumerate(found)}
-    return localised(
-        st.segmented_control,
+    return segmented_control(
         gettext("Runs"),
         names,
         key=f"learns_{SHOWN}",
         default=BOTH,
-        required=True,
-        width="content",
     )

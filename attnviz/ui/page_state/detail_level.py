@@ -14,7 +14,7 @@ NEWCOMER: DetailLevel = "idea"
 
 DEPTH = "depth"
 """Session state key, widget key of the switch, and address parameter."""
-_SEEN, _LINKED, _CHOSEN = "depth_seen", "depth_linked", "depth_chosen"
+_LINKED, _CHOSEN = "depth_linked", "depth_chosen"
 
 
 def open_depth(session: MutableMapping[Any, Any], linked: Mapping[str, str], remembered: str | None) -> DetailLevel:
@@ -28,10 +28,12 @@ def open_depth(session: MutableMapping[Any, Any], linked: Mapping[str, str], rem
         asked = linked.get(DEPTH)
         kept = asked if is_depth(asked) else _own(session, remembered) or NEWCOMER
         session[DEPTH], session[_LINKED] = kept, is_depth(asked)
-    elif kept != session[_SEEN]:
-        session[_CHOSEN] = kept
-    session[_SEEN] = kept
     return kept
+
+
+def choose_depth(session: MutableMapping[Any, Any]) -> None:
+    """Make the current level the visitor's own choice."""
+    session[_CHOSEN] = session[DEPTH]
 
 
 def chosen_depth(session: MutableMapping[Any, Any]) -> DetailLevel | None:

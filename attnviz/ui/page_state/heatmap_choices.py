@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 from attnviz.analysis.grid import FACES, By, Face
 from attnviz.palette import Colours
@@ -18,8 +18,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "end": (True, False),
     "margins": (False, True),
 }
-"""All choices and their values, the default first. A choice is stored under its widget's key."""
-_KEPT = "heatmap_choices"
+"""All choices and their values, the default first. A choice is stored under the key of its field."""
 
 
 @dataclass(frozen=True)
@@ -39,19 +38,12 @@ class HeatmapChoices:
 
 
 def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | None = None) -> HeatmapChoices:
-    """Return the choices of `view`: at first those of the link, then those of its widgets.
-
-    A widget that was not drawn in the last run, or has an invalid value, is reset to the stored choice.
-    """
-    kept = cast("HeatmapChoices", session.get(view.key(_KEPT)) or _linked(view, linked or {}))
+    """Return the choices of `view`: at first those of the link, then those made in its fields."""
     for name, options in OPTIONS.items():
-        value = session.get(view.key(name))
-        if value is not None and value in options:
-            kept = replace(kept, **{name: value})
-        else:
-            session[view.key(name)] = getattr(kept, name)
-    session[view.key(_KEPT)] = kept
-    return kept
+        if session.get(view.key(name)) not in options:
+            asked = (linked or {}).get(view.key(name))
+            session[view.key(name)] = next((one for one in options if _written(one) == asked), options[0])
+    return HeatmapChoices(**{name: session[view.key(name)] for name in OPTIONS})
 
 
 def choices_address(view: View, choices: HeatmapChoices) -> dict[str, str | None]:
@@ -65,17 +57,8 @@ def choices_address(view: View, choices: HeatmapChoices) -> dict[str, str | None
 
 def forget_choices(session: Session, view_id: str) -> None:
     """Clear all choices of a view, before another link is followed."""
-    for name in (*OPTIONS, _KEPT):
+    for name in OPTIONS:
         session.pop(view_key(view_id, name), None)
-
-
-def _linked(view: View, linked: Mapping[str, str]) -> HeatmapChoices:
-    chosen = HeatmapChoices()
-    for name, options in OPTIONS.items():
-        for option in options:
-            if linked.get(view.key(name)) == _written(option):
-                chosen = replace(chosen, **{name: option})
-    return chosen
 
 
 def _written(option: Any) -> str:

@@ -7,7 +7,7 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.lab.lab_page import forget_section, lab_room, open_section
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import request_address, standing_request
-from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, translation_on_show
+from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
 
 
 def _draw() -> None:
@@ -26,4 +26,4 @@ def _forget() -> None:
     forget_section()
 
 
-page = Page("lab", lambda: gettext("Lab"), _draw, _forget, fill_boxes)
+page = Page("lab", lambda: gettext("Lab"), _draw, _forget)

@@ -10,7 +10,7 @@ from attnviz.ui.glossary import glossary_box
 from attnviz.ui.resources import models
 from attnviz.ui.text_passages import text_passage
 from attnviz.ui.toolbar.controls import request_address, sentence_box, standing_request
-from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, translation_on_show
+from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
 from attnviz.ui.transformer.exhibit import Asked
 from attnviz.ui.transformer.transformer_page import forget_transformer, transformer_room
 from attnviz.wording import transformer_page
@@ -39,4 +39,4 @@ def _forget() -> None:
     forget_transformer(st.session_state)
 
 
-page = Page("transformer", lambda: gettext("To the transformer"), _draw, _forget, fill_boxes)
+page = Page("transformer", lambda: gettext("To the transformer"), _draw, _forget)

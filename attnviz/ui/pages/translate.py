@@ -11,7 +11,7 @@ from attnviz.ui.toolbar.controls import controls, opening_request, request_addre
 from attnviz.ui.toolbar.detail_level import open_page_depth
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
-from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, status, translation_on_show, what_ran
+from attnviz.ui.toolbar.translation import forget_link, open_shown, status, translation_on_show, what_ran
 
 
 def translate_opening() -> None:
@@ -43,4 +43,4 @@ def _draw() -> None:
             tour_offer()
 
 
-page = Page("", lambda: gettext("Translate"), _draw, forget_link, fill_boxes)
+page = Page("", lambda: gettext("Translate"), _draw, forget_link)

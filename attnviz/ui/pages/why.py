@@ -12,7 +12,7 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import models
 from attnviz.ui.text_passages import text_passage
 from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box, standing_request
-from attnviz.ui.toolbar.translation import fill_boxes, forget_link, open_shown, translation_on_show
+from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
 from attnviz.ui.why.three_models import Trio, missing, trio
 from attnviz.ui.why.why_page import forget_why, why_room
 from attnviz.wording import why_story
@@ -61,4 +61,4 @@ def _forget() -> None:
     forget_why(st.session_state)
 
 
-page = Page("why", lambda: gettext("Why attention?"), _draw, _forget, fill_boxes)
+page = Page("why", lambda: gettext("Why attention?"), _draw, _forget)

@@ -13,6 +13,7 @@ from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings.findings import given_findings
+from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.gold import TEXT, fill_box, give, gold_of, problem_of, take_off, waits
 from attnviz.ui.page_state.view import View
@@ -32,14 +33,7 @@ def gold_box(view: View) -> None:
         for name, side in zip((gettext("Source"), gettext("Target")), counted_words(view.trace.words()), strict=True):
             st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
         fill_box(session, view)
-        st.text_area(
-            gettext("Links"),
-            key=key,
-            height=90,
-            placeholder="0-0 1-2 2?1",
-            label_visibility="collapsed",
-            persist_state="session",
-        )
+        text_box(gettext("Links"), key=key, height=90, placeholder="0-0 1-2 2?1", label_visibility="collapsed")
         with st.container(horizontal=True):
             request_button(gettext("Show them"), partial(_give, view), type="primary", key=view.key("gold_show"))
             request_button(gettext("Take them off"), partial(take_off, session, view), key=view.key("gold_off"))

@@ -15,8 +15,8 @@ from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
+from attnviz.ui.fields import segmented_control, select_box, switch
 from attnviz.ui.figure_cache import made_once
-from attnviz.ui.language import localised
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
@@ -68,8 +68,7 @@ def _heads(view: View) -> None:
         return
     names = {code: capital(heads_name(heads)) for code, heads in choices.items()}
     on_show = heads_in_address(view.trace.heads)
-    chosen = localised(
-        st.selectbox,
+    chosen = select_box(
         gettext("Heads"),
         names,
         key=view.key(HEADS),
@@ -116,31 +115,27 @@ def _drawn(
 def _switches(view: View, face: Face) -> None:
     """Draw the options, whose values `heatmap_choices` has put into the session state; `face` is the current one."""
     if knows_after(view.trace):
-        localised(
-            st.segmented_control,
+        segmented_control(
             gettext("Before or after the word"),
             face_names(),
             key=view.key("face"),
             default="before",
-            required=True,
             label_visibility="collapsed",
         )
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
-        localised(
-            st.segmented_control,
+        segmented_control(
             gettext("Rows and columns"),
             {"words": gettext("words"), "pieces": gettext("pieces")},
             key=view.key("by"),
             default="words",
-            required=True,
             label_visibility="collapsed",
         )
         if not view.trace.attends:
             return
-        st.toggle(
+        switch(
             "√α", key=view.key("root"), help=gettext("Colour by the square root, so that small weights can be seen.")
         )
-        st.toggle(
+        switch(
             gettext("End mark"),
             key=view.key("end"),
             help=gettext(
@@ -148,7 +143,7 @@ def _switches(view: View, face: Face) -> None:
                 "Hidden, its share is missing: rows then add up to less than 1."
             ),
         )
-        st.toggle(
+        switch(
             gettext("Margins"),
             key=view.key("margins"),
             help=gettext(
@@ -158,8 +153,7 @@ def _switches(view: View, face: Face) -> None:
             ),
         )
         scales = {"paper": gettext("Grey, as in the paper"), "cividis": gettext("Cividis, safe for colour blindness")}
-        localised(
-            st.selectbox,
+        select_box(
             gettext("Colours"),
             scales,
             key=view.key("colours"),

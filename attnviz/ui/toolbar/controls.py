@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext
-from attnviz.ui.language import localised
+from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.requests import request_button
@@ -49,7 +49,6 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGen
             partial(opened_file.close, st.session_state),
             type="primary",
             key="translate",
-            shortcut="Ctrl+Enter",
         )
         detail_level_switch()
         example_box()
@@ -77,8 +76,7 @@ def standing_request(models: dict[str, Path]) -> Request:
     Those become the controls' values too. `models` (by name) must not be empty.
     """
     session, linked = st.session_state, link()
-    inputs.open_box(session, inputs.SENTENCE, linked, opening(linked))
-    inputs.open_box(session, inputs.TARGET, linked)
+    inputs.open_request(session, linked, opening(linked))
     search = session.setdefault(inputs.SEARCH, _linked_search())
     target = str(session[inputs.TARGET] or "").strip()
     return Request(
@@ -111,64 +109,55 @@ def request_address(request: Request, models: dict[str, Path]) -> dict[str, str 
 
 
 def sentence_box() -> str:
-    """Draw the sentence box; return its text."""
-    session, linked = st.session_state, link()
-    # The session state is not set where it is empty: after a restart of the server the browser still has the typed
-    # text.
-    text = st.text_area(
+    """Draw the sentence box; return its text. Another sentence clears the visitor's own translation."""
+    linked = link()
+    return text_box(
         gettext("English sentence"),
-        "" if inputs.SENTENCE in session else linked.get(inputs.SENTENCE, opening(linked)),
         key=inputs.SENTENCE,
-        height="content",
+        default=linked.get(inputs.SENTENCE, opening(linked)),
+        then=partial(inputs.drop_target, st.session_state),
         label_visibility="collapsed",
         placeholder=gettext("Type an English sentence of up to 200 words."),
-        persist_state="session",
+        button="translate",
     )
-    inputs.mind_target(session, text or "", linked)
-    return text or ""
 
 
 def own_translation() -> str:
     """Draw the box for a visitor's own translation; return it, or an empty string."""
-    target = st.text_area(
+    return text_box(
         gettext("Your own French translation"),
-        "" if inputs.TARGET in st.session_state else link().get(inputs.TARGET, ""),
         key=inputs.TARGET,
-        height="content",
-        persist_state="session",
+        default=link().get(inputs.TARGET, ""),
         placeholder=gettext("For instance: L'accord a été signé."),
         help=gettext(
             "The decoder is led through these words and shows where it would have looked for each: forced "
             "decoding. Another English sentence empties this box."
         ),
-    )
-    return (target or "").strip()
+        button="translate",
+    ).strip()
 
 
 def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     """Draw model, device and search, the last disabled where the translation is `forced`; return them."""
-    # A browser mounts these only when their popover is opened, and starts with `index`: see `ui.language.localised`.
-    first = list(models).index(_chosen_model(models))
     shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
-    name = st.selectbox(
+    name = select_box(
         gettext("Model"),
-        list(models),
-        first,
+        {name: name for name in models},
         key=inputs.MODEL,
-        persist_state="session",
+        default=_chosen_model(models),
         help=gettext(
             "en-fr translates best. Its attention was guided: while it was trained, pulled towards links between "
             "words. The small recurrent ones differ in their attention alone: additive, dot product, none; the "
             "small transformer has nothing but attention. None of these was guided."
         )
         if shipped
-        else None,
+        else "",
     )
-    device = st.selectbox(
+    device = select_box(
         gettext("Device"),
-        devices(),
+        {name: name for name in devices()},
         key=inputs.DEVICE,
-        persist_state="session",
+        default=devices()[0],
         help=gettext("auto takes a GPU where there is one."),
     )
     return name, device, _search(forced)
@@ -176,8 +165,7 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
 
 def _search(forced: bool) -> str:
     """Draw the choice of search, which is stored by its English name."""
-    return localised(
-        st.selectbox,
+    return select_box(
         gettext("Search"),
         {search: _search_name(search) for search in SEARCHES},
         key=inputs.SEARCH,

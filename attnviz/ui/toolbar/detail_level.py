@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.components.stored_choice.stored_choice import remember, remembered
-from attnviz.ui.language import localised
+from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
-from attnviz.ui.page_state.detail_level import DEPTH, NEWCOMER, DetailLevel, chosen_depth, depth_address, open_depth
+from attnviz.ui.page_state.detail_level import (
+    DEPTH,
+    NEWCOMER,
+    DetailLevel,
+    choose_depth,
+    chosen_depth,
+    depth_address,
+    open_depth,
+)
 
 
 def detail_level_switch() -> DetailLevel:
     """Draw the switch, and store its choice in the browser; return the current level."""
     open_page_depth()
     names = {"idea": gettext("Idea"), "numbers": gettext("Numbers"), "everything": gettext("Everything")}
-    localised(
-        st.segmented_control,
+    segmented_control(
         gettext("How much to show"),
         names,
         key=DEPTH,
         default=NEWCOMER,
-        required=True,
+        then=partial(choose_depth, st.session_state),
         label_visibility="collapsed",
-        width="content",
     )
     remember(DEPTH, chosen_depth(st.session_state))
     return open_page_depth()

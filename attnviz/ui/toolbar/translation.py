@@ -31,7 +31,7 @@ from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.detail_level import open_page_depth, page_depth_address
-from attnviz.ui.toolbar.examples import OPENING, opening, remark
+from attnviz.ui.toolbar.examples import OPENING, remark
 from attnviz.wording.imported_attention import made_by, remarks_of
 from attnviz.wording.learning import attention_taught
 from attnviz.wording.search import search_name
@@ -123,16 +123,11 @@ def open_shown(view: View, asked: address.Parameters | None) -> None:
 
 
 def forget_link() -> None:
-    """Clear all choices that the address has but the texts in the boxes, so that it is read as in a new session."""
+    """Clear all that the address has, so that it is read as in a new session."""
     address.forget_view(st.session_state, MAIN)
     forget_depth(st.session_state)
     opened_file.close(st.session_state)
-    inputs.forget_choices(st.session_state)
-
-
-def fill_boxes() -> None:
-    """Put the texts of the link into their boxes."""
-    inputs.fill_boxes(st.session_state, link(), opening(link()))
+    inputs.forget_request(st.session_state)
 
 
 def status(view: View) -> None:

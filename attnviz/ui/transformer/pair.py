@@ -39,6 +39,7 @@ from attnviz.ui.components.chart.chart import (
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.verification_badge.verification_badge import given_verification
+from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
@@ -76,16 +77,14 @@ def _french(asked: Asked) -> str:
     elif not session.get(FRENCH):
         session[FRENCH] = link().get(FRENCH) or translation
     session[_OF] = asked.sentence
-    text = st.text_area(
+    text = text_box(
         gettext("French sentence"),
         key=FRENCH,
-        height="content",
-        persist_state="session",
         help=gettext(
             "At first the translation of the sentence above. Write another, and see what becomes of the verdict."
         ),
     )
-    return (text or "").strip() or translation
+    return text.strip() or translation
 
 
 def french_in_address(asked: Asked) -> str | None:

@@ -21,7 +21,8 @@ from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.file_link.file_link import file_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.concurrency import in_turn
-from attnviz.ui.language import localised, use_chosen_language
+from attnviz.ui.fields import segmented_control
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.selection import Selection, source_of
@@ -91,13 +92,11 @@ def forget_transformer(session: Session) -> None:
 def _chosen_rung() -> str:
     """Draw the ladder; return the chosen rung."""
     names = {name: title for name, title in rung_names().items() if name in EXHIBITS}
-    return localised(
-        st.segmented_control,
+    return segmented_control(
         gettext("Rung"),
         names,
         key=RUNG,
         default=next(iter(names)),
-        required=True,
         label_visibility="collapsed",
     )
 

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.analysis.clauses import clauses
 from attnviz.evaluation.sentences import TABLE_3
 from attnviz.languages import gettext
-from attnviz.ui.language import localised
+from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import Session
@@ -30,13 +30,11 @@ def choose_long_sentence(own: str) -> str:
         offered[_OWN] = own
     names = {value: gettext("Yours") if value == _OWN else _named(sentence) for value, sentence in offered.items()}
     first = next(iter(offered))
-    chosen = localised(
-        st.segmented_control,
+    chosen = segmented_control(
         gettext("The sentence that grows"),
         names,
         key=LONG,
         default=first,
-        required=True,
         label_visibility="collapsed",
     )
     address.write_too(session, {LONG: None if chosen == first else chosen})

@@ -23,7 +23,7 @@ const listeners = new Set();
 /** @type {Set<() => void>} */
 const before = new Set();
 
-const send = () => post?.("sent", { tab, memory, seen, requests: waiting });
+const send = () => post?.("sent", { tab, memory, requests: waiting });
 
 /**
  * Asks the server for something; returns the number of the request.
@@ -53,6 +53,9 @@ export const onAcknowledged = (hear) => {
   listeners.add(hear);
   return () => listeners.delete(hear);
 };
+
+/** The number of the last request whose handling this tab has seen. */
+export const handledUntil = () => seen;
 
 /** @type {((memory: string) => void) | null} */
 let reconnect = null;

@@ -11,9 +11,6 @@ import { find } from "../shared.js";
 function follow(click, path) {
   if (click.ctrlKey || click.metaKey || click.shiftKey || click.button !== 0) return;
   click.preventDefault();
-  const { activeElement } = document;
-  // Streamlit takes over what was typed once its box is left.
-  if (activeElement instanceof HTMLElement && activeElement.matches("textarea, input")) activeElement.blur();
   ask("page", path);
 }
 

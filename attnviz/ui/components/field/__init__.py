@@ -1,0 +1,1 @@
+"""A field: a text box, a choice or a switch."""

@@ -1,0 +1,220 @@
+// Fields: text boxes, choices and switches. The value of a field is the server's; what a visitor sets is asked of the
+// server like anything else, in order. Until the server has handled that, the field shows what the visitor set.
+
+import { ask, beforeAsking, handledUntil, onAcknowledged } from "../outbox/outbox.js";
+import { find } from "../shared.js";
+
+/** By key; it survives that the field leaves the page. @type {Map<string, FieldState>} */
+const fields = new Map();
+
+/**
+ * Sends the value of a field that was edited.
+ * @param {string} key
+ * @param {FieldState} field
+ */
+function commit(key, field) {
+  if (!field.edited) return;
+  field.edited = false;
+  field.own = true;
+  field.sent = Infinity; // nothing is shown over it before the request has its number
+  field.sent = ask("set", [key, field.value]);
+}
+
+/**
+ * Shows what the server told, unless something was set since that it has not handled.
+ * @param {FieldState} field
+ */
+function settle(field) {
+  if (field.edited || field.sent > handledUntil()) return;
+  if (field.told !== field.value) Object.assign(field, { value: field.told, own: false });
+  field.show?.();
+}
+
+beforeAsking(() => fields.forEach((field, key) => commit(key, field)));
+onAcknowledged(() => fields.forEach(settle));
+
+/** What the visitor set, by key: a server that has begun again does not know it. */
+export function ownValues() {
+  return Object.fromEntries([...fields].filter(([, { own }]) => own).map(([key, { value }]) => [key, value]));
+}
+
+/**
+ * Leaves all values as they are until the server has handled the request of this number.
+ * @param {number} number
+ */
+export const holdValues = (number) => fields.forEach((field) => field.sent = number);
+
+/**
+ * @param {string} key
+ * @param {FieldState} field
+ * @param {FieldValue} value
+ * @param {boolean} [now]
+ */
+function edit(key, field, value, now) {
+  if (value === field.value && !field.edited) return;
+  Object.assign(field, { value, edited: true });
+  field.show?.();
+  if (now) commit(key, field);
+}
+
+/**
+ * A text box, which sends its text when it is left, with Ctrl+Enter, and before anything else is asked for.
+ * @param {HTMLElement} root
+ * @param {FieldRecord} data
+ * @param {FieldState} field
+ */
+function textBox(root, data, field) {
+  const box = root.querySelector("textarea") ?? root.appendChild(document.createElement("textarea"));
+  box.placeholder = data.placeholder;
+  box.disabled = data.disabled;
+  box.setAttribute("aria-label", data.label);
+  box.style.height = data.height ? `${data.height}px` : "";
+  box.rows = 1;
+  const fit = () => {
+    if (data.height || CSS.supports("field-sizing", "content")) return;
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight + 2}px`;
+  };
+  box.oninput = () => {
+    edit(data.key, field, box.value);
+    fit();
+  };
+  box.onchange = () => commit(data.key, field);
+  box.onkeydown = (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey || data.singleLine)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    commit(data.key, field);
+    if (data.button) ask("press", data.button);
+  };
+  field.show = () => {
+    if (box.value !== field.value) box.value = String(field.value);
+    fit();
+  };
+}
+
+/**
+ * A box of choices.
+ * @param {HTMLElement} root
+ * @param {FieldRecord} data
+ * @param {FieldState} field
+ */
+function selectBox(root, data, field) {
+  const box = root.querySelector("select") ?? root.appendChild(document.createElement("select"));
+  const offered = JSON.stringify(data.options);
+  if (box.dataset.offered !== offered) {
+    box.replaceChildren(...data.options.map(([value, label]) => new Option(label, value)));
+    box.dataset.offered = offered;
+  }
+  box.disabled = data.disabled;
+  box.setAttribute("aria-label", data.label);
+  box.onchange = () => edit(data.key, field, box.value, true);
+  field.show = () => {
+    if (box.value !== field.value) box.value = String(field.value);
+  };
+}
+
+/**
+ * Choices beside one another, of which the arrow keys choose as among radio buttons.
+ * @param {HTMLElement} root
+ * @param {FieldRecord} data
+ * @param {FieldState} field
+ */
+function segments(root, data, field) {
+  const group = root.querySelector("[role=radiogroup]") ?? root.appendChild(document.createElement("div"));
+  group.setAttribute("role", "radiogroup");
+  group.setAttribute("aria-label", data.label);
+  while (group.children.length > data.options.length) group.lastChild?.remove();
+  while (group.children.length < data.options.length) group.append(document.createElement("button"));
+  const buttons = /** @type {HTMLButtonElement[]} */ ([...group.children]);
+  buttons.forEach((button, place) => {
+    const [value, label] = data.options[place];
+    if (button.textContent !== label) button.textContent = label;
+    button.type = "button";
+    button.dataset.value = value;
+    button.disabled = data.disabled;
+    button.setAttribute("role", "radio");
+    button.onclick = () => edit(data.key, field, value, true);
+    button.onkeydown = (event) => {
+      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const next = buttons.at((place + by) % buttons.length);
+      next?.focus();
+      next?.click();
+    };
+  });
+  field.show = () => {
+    for (const button of buttons) {
+      const chosen = button.dataset.value === field.value;
+      button.setAttribute("aria-checked", String(chosen));
+      button.tabIndex = chosen ? 0 : -1;
+    }
+    if (!buttons.some((button) => button.tabIndex === 0) && buttons[0]) buttons[0].tabIndex = 0;
+  };
+}
+
+/**
+ * A switch.
+ * @param {HTMLElement} root
+ * @param {FieldRecord} data
+ * @param {FieldState} field
+ */
+function onOff(root, data, field) {
+  let box = root.querySelector("input");
+  if (!box) {
+    const label = root.appendChild(document.createElement("label"));
+    box = label.appendChild(document.createElement("input"));
+    Object.assign(box, { type: "checkbox" });
+    box.setAttribute("role", "switch");
+    label.append(document.createElement("span"));
+  }
+  const now = box;
+  find(root, "label span").textContent = data.label;
+  now.disabled = data.disabled;
+  now.onchange = () => edit(data.key, field, now.checked, true);
+  field.show = () => now.checked = field.value === true;
+}
+
+const KINDS = { text: textBox, select: selectBox, segments, switch: onOff };
+
+/**
+ * The label, and what helps, where there is either.
+ * @param {HTMLElement} root
+ * @param {FieldRecord} data
+ */
+function label(root, { label, labelled, help }) {
+  const name = find(root, ".field-name"), mark = find(root, ".field-help"), told = find(root, ".field-told");
+  name.textContent = labelled ? label : "";
+  name.hidden = !labelled;
+  mark.hidden = !help;
+  if (told.dataset.help === help) return;
+  told.dataset.help = help;
+  told.replaceChildren(
+    ...help.split("`").map((part, place) => {
+      const node = document.createElement(place % 2 ? "code" : "span");
+      node.textContent = part;
+      return node;
+    }),
+  );
+}
+
+/** @param {Mounted<FieldRecord>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".field"), control = find(root, ".field-control");
+  root.dataset.kind = data.kind;
+  label(root, data);
+  /** @type {FieldState} */
+  const field = fields.get(data.key) ??
+    { value: data.value, told: data.value, edited: false, own: false, sent: 0, show: null };
+  fields.set(data.key, field);
+  field.told = data.value;
+  KINDS[data.kind](control, data, field);
+  const { show } = field;
+  show?.();
+  settle(field);
+  return () => {
+    if (field.show === show) field.show = null;
+  };
+}

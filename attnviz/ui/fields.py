@@ -1,0 +1,166 @@
+"""Draw fields: text boxes, choices and switches whose value both the visitor and the server set.
+
+A widget of Streamlit's sends its value with every message: one that left the browser before it received what the server
+has set undoes that, and a choice is known by its label, which is translated. The value of a field is an ordinary entry
+of the session state, and the browser changes it by a request (`attnviz.ui.inbox`), in order with all others. Until that
+is handled, the browser shows what the visitor set (`components/field/field.js`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import streamlit as st
+
+from attnviz.ui.components.field.field import field
+
+_FIELDS, _RESTORED = "fields", "restored_fields"
+_LONGEST = 100_000
+"""Largest length of a text that is accepted, in characters."""
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A field that was drawn in this session."""
+
+    accepts: Callable[[Any], bool]
+    then: Callable[[], object] | None
+
+
+def _fields() -> dict[str, _Field]:
+    """Return the fields that were drawn in this session, by key."""
+    found: dict[str, _Field] = st.session_state.setdefault(_FIELDS, {})
+    return found
+
+
+def set_value(sent: Any) -> None:
+    """Set a field to the value that the browser `sent` with its key; ignore an invalid one."""
+    match sent:
+        case [str(key), value] if (known := _fields().get(key)) and _accepted(known.accepts, value):
+            st.session_state[key] = value
+            if known.then:
+                known.then()
+
+
+def restore_values(values: Any) -> None:
+    """Restore the `values` of a browser, by key, that a server before this one knew; each as its field is drawn."""
+    if isinstance(values, Mapping):
+        st.session_state[_RESTORED] = dict(values)
+
+
+def drop_restored_values() -> None:
+    """Drop the restored values of fields that were not drawn since: another link is followed."""
+    st.session_state.pop(_RESTORED, None)
+
+
+def text_box(
+    label: str,
+    *,
+    key: str,
+    default: str = "",
+    then: Callable[[], object] | None = None,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+    help: str = "",  # noqa: A002  as Streamlit's
+    placeholder: str = "",
+    height: int = 0,
+    single_line: bool = False,
+    button: str = "",
+) -> str:
+    """Draw a text box; return its text, which the session state has under `key`, at first `default`.
+
+    When a visitor changes it, `then` is called before the page is drawn again. Ctrl+Enter sends the text and presses
+    the request button with the key `button`; in a box with a `single_line`, Enter sends it. `height` is in pixels; by
+    default the box is as high as its text.
+    """
+    data = {"placeholder": placeholder, "height": height, "button": button, "singleLine": single_line}
+    shown = _Shown(label, label_visibility == "visible", help)
+    return str(_draw("text", shown, key, default, _is_text, then, **data))
+
+
+def select_box(
+    label: str,
+    options: Mapping[str, str],
+    *,
+    key: str,
+    default: str,
+    then: Callable[[], object] | None = None,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+    help: str = "",  # noqa: A002  as Streamlit's
+    disabled: bool = False,
+    width: int | Literal["stretch"] = "stretch",
+) -> str:
+    """Draw a box of choices; return the chosen value, which the session state has under `key`.
+
+    `options` maps values to labels in the current language; `default` is one of the values. When a visitor chooses,
+    `then` is called before the page is drawn again. `width` is in pixels.
+    """
+    shown = _Shown(label, label_visibility == "visible", help, disabled, width)
+    return str(_draw("select", shown, key, default, options.__contains__, then, options=[*options.items()]))
+
+
+def segmented_control(
+    label: str,
+    options: Mapping[str, str],
+    *,
+    key: str,
+    default: str,
+    then: Callable[[], object] | None = None,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+) -> str:
+    """Draw choices beside one another; otherwise as `select_box`."""
+    shown = _Shown(label, label_visibility == "visible", width="content")
+    return str(_draw("segments", shown, key, default, options.__contains__, then, options=[*options.items()]))
+
+
+def switch(label: str, *, key: str, default: bool = False, help: str = "") -> bool:  # noqa: A002  as Streamlit's
+    """Draw a switch; return whether it is on, which the session state has under `key`."""
+    shown = _Shown(label, labelled=False, help=help, width="content")
+    return bool(_draw("switch", shown, key, default, lambda value: isinstance(value, bool), None))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a field looks like."""
+
+    label: str
+    labelled: bool
+    help: str = ""
+    disabled: bool = False
+    width: int | Literal["stretch", "content"] = "stretch"
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST
+
+
+def _draw(
+    kind: str,
+    shown: _Shown,
+    key: str,
+    default: Any,
+    accepts: Callable[[Any], bool],
+    then: Callable[[], object] | None,
+    **data: Any,
+) -> Any:
+    """Draw a field; return its value."""
+    session = st.session_state
+    restored = session.get(_RESTORED, {})
+    if key in restored and accepts(value := restored.pop(key)):
+        session[key] = value
+    if key not in session or not _accepted(accepts, session[key]):
+        session[key] = default
+    _fields()[key] = _Field(accepts, then)
+    record = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False} | data
+    record |= {"key": key, "kind": kind, "value": session[key], "label": shown.label, "labelled": shown.labelled}
+    with st.container(key=key, width=shown.width):
+        field(key, record | {"help": shown.help, "disabled": shown.disabled}, shown.width)
+    return session[key]
+
+
+def _accepted(accepts: Callable[[Any], bool], value: Any) -> bool:
+    try:
+        return accepts(value)
+    except TypeError:  # a browser may send what no dictionary can hold
+        return False
