@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from tests.browser.select_box import choose
 from tests.browser.settled import settled
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.texts import text_of
@@ -83,7 +82,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
     page.get_by_text("strongest first").click()
     page.wait_for_url(re.compile("order=strongest"))
     settled(page)
-    choose(page, ".st-key-colours-en", "Cividis, safe for colour blindness")
+    page.locator(".st-key-colours select").select_option(label="Cividis, safe for colour blindness")
     page.wait_for_url(re.compile("colours=cividis"))
     assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {
         "sentence": EXAMPLE,

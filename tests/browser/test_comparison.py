@@ -153,17 +153,17 @@ def test_the_cell_under_the_pointer_is_framed_in_all_panels(open_page: Opener, a
 def test_after_the_word_holds_for_both_and_the_first_page_has_it_too(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, other_model="small-dot")
     page.keyboard.press("b")
-    expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text("After the word")
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
     expect(page.locator(f"{CHART} .annotation").first).to_contain_text("α′, after the word")
-    page.locator(".st-key-by-en").get_by_text("pieces").click()
+    page.locator(".st-key-by").get_by_text("pieces").click()
     page.wait_for_url(re.compile("by=pieces"))
     page.locator(".page-links").get_by_text("Translate", exact=True).click()
     page.wait_for_selector(READY)
-    expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text("After the word")
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
     page.go_back()
     drawn(page)
     assert linked(page) | {"other_model": "small-dot", "face": "after", "by": "pieces"} == linked(page)
-    expect(page.locator(".st-key-compared input[role=combobox]")).to_have_value("small-dot")
+    expect(page.locator(".st-key-compared select")).to_have_value("small-dot")
 
 
 @pytest.mark.nightly
@@ -237,16 +237,16 @@ def test_to_and_fro_between_sections_and_models_nothing_is_lost(
     page.keyboard.press("ArrowRight")
     expect_step(page, 1, 1)
     for kind, told in (("Two sentences", ".st-key-compare_told"), ("A what-if", ".st-key-compare_told")):
-        page.locator(".st-key-compare-en").get_by_text(kind).click()
+        page.locator(".st-key-compare").get_by_text(kind).click()
         expect(page.locator(told)).to_be_visible()
-    page.locator(".st-key-section-en").get_by_text("Answers").click()
+    page.locator(".st-key-section").get_by_text("Answers").click()
     page.wait_for_selector(".st-key-answers .js-plotly-plot .ytick")
     page.wait_for_url(lambda url: "compare=" not in url)
-    page.locator(".st-key-section-en").get_by_text("Side by side").click()
+    page.locator(".st-key-section").get_by_text("Side by side").click()
     page.wait_for_url(re.compile("compare=branch"))
     at_rest(page)
     assert text_of(page.locator(".st-key-compare_told")) == snapshot
-    page.locator(".st-key-compare-en").get_by_text("Two models").click()
+    page.locator(".st-key-compare").get_by_text("Two models").click()
     drawn(page)
     expect_step(page, 1, 1)
     page.locator(".st-key-lang").get_by_text("FR").click()

@@ -13,7 +13,6 @@ from attnviz.corpora import Settings, analyse_file
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
-from tests.browser.select_box import choose
 from tests.browser.server import running_server
 from tests.browser.settled import stays
 from tests.conftest import SHIPPED_MODEL
@@ -92,7 +91,7 @@ def test_a_walk_through_a_corpus(open_page: Opener) -> None:
 def test_a_file_of_ones_own_and_a_table_of_the_server_in_french(open_page: Opener, tmp_path: Path) -> None:
     page = open_page("?lang=fr", path="corpus", ready=".st-key-corpus_sample button")
     said = page.locator(".st-key-corpus_said").first  # until a run is at its end, what it moves is there twice
-    choose(page, ".st-key-corpus_table-fr", "mine")
+    page.locator(".st-key-corpus_table select").select_option(label="mine")
     expect(said).to_contain_text("1 paire sur 1 de mine")
     expect(page).to_have_url(re.compile("table=mine"))
 

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from tests.browser.select_box import choose
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence
@@ -23,7 +22,7 @@ Opener = Callable[..., Page]
 
 FIFTEEN = "The old man with the white beard sat alone on a bench in the park."
 """Fifteen words; the translation has more."""
-DIAL = "[class*='st-key-depth']"
+DIAL = ".st-key-depth"
 
 
 def turn(page: Page, name: str) -> None:
@@ -215,7 +214,7 @@ def test_all_that_was_in_eight_menus_is_in_four_boxes(open_page: Opener) -> None
     at_rest(page)
     expect(page.locator(".st-key-tools [data-testid=stPopoverButton]")).to_have_count(4)
     page.get_by_role("button", name="Model", exact=True).click()
-    choose(page, ".st-key-search-en", "beam 3")
+    page.locator(".st-key-search select").select_option(label="beam 3")
     expect(page.locator(".st-key-ran")).to_contain_text("beam search, width 3")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Share and save").click()

@@ -111,7 +111,7 @@ def test_the_idea_has_no_weights_in_its_picture(open_page: Opener) -> None:
     page = open_page("?step=3&depth=idea")
     drawing = machine(page)
     expect(drawing.locator(".term")).to_have_count(0)
-    page.locator("[class*='st-key-depth']").get_by_role("radio", name="Numbers").click()
+    page.locator(".st-key-depth").get_by_role("radio", name="Numbers").click()
     expect(page.locator(".st-key-machine .term")).not_to_have_count(0)
 
 

@@ -28,7 +28,7 @@ def linked(page: Page) -> str | None:
 
 def expect_face(page: Page, face: str) -> None:
     """Wait until control, heatmap and address are at `face`."""
-    expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text(FACES[face])
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text(FACES[face])
     expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text(LEGENDS[face])
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("face", ["before"]) == [face])
     assert linked(page) == (None if face == "before" else face)
@@ -79,7 +79,7 @@ def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> N
         expect_hover(page, face)
         expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
     for face in ("difference", "after", "before", "difference"):
-        page.locator(".st-key-face-en button", has_text=FACES[face]).click()
+        page.locator(".st-key-face button", has_text=FACES[face]).click()
         expect_face(page, face)
         expect_hover(page, face)
     page.keyboard.press("ArrowRight")  # the control has not kept the arrows
@@ -109,7 +109,7 @@ def test_a_face_outlives_another_language_to_and_fro(open_page: Opener) -> None:
     page = open_page("?face=after")
     expect_face(page, "after")
     switch(page, "fr")
-    control = page.locator(".st-key-face-fr")
+    control = page.locator(".st-key-face")
     expect(control.locator("[aria-checked=true]")).to_have_text("Après le mot")
     settled(page)
     page.keyboard.press("b")

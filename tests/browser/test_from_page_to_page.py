@@ -21,7 +21,7 @@ LEAVE_BUSY = """async ([number, unit]) => {
   const soon = (milliseconds) => new Promise((then) => setTimeout(then, milliseconds));
   document.querySelectorAll(".st-key-example_list button")[number].click();
   await soon(60);
-  [...document.querySelectorAll("[class*='st-key-by-'] [role=radio]")].find((one) => one.innerText === unit).click();
+  [...document.querySelectorAll(".st-key-by [role=radio]")].find((one) => one.innerText === unit).click();
   await soon(60);
   [...document.querySelectorAll(".page-links a")].find((one) => one.innerText === "Lab").click();
 }"""
@@ -51,22 +51,22 @@ def test_the_first_click_of_a_visit_leads_to_another_page(open_page: Opener, fir
         go(page, name)
         if name != "Lab":
             expect(box).to_have_value(EXAMPLE)
-    expect(page.locator("[class*='st-key-depth']").locator(CHOSEN)).to_have_text("Everything")
+    expect(page.locator(".st-key-depth").locator(CHOSEN)).to_have_text("Everything")
 
 
 @pytest.mark.nightly
 def test_what_is_chosen_for_the_pictures_is_chosen_on_the_next_page(open_page: Opener) -> None:
     page = open_page()
     go(page, "Lab")
-    expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("words")
-    page.locator("[class*='st-key-by-']").get_by_role("radio", name="pieces").click()
+    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("words")
+    page.locator(".st-key-by").get_by_role("radio", name="pieces").click()
     go(page, "Translate")
-    expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("pieces")
+    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
     page.locator(".st-key-root label").click()
     go(page, "Lab")
-    expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("pieces")
+    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
     go(page, "Translate")
-    expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("pieces")
+    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
     expect(page.locator(".st-key-root input")).to_be_checked()
 
 
@@ -99,7 +99,7 @@ def test_what_is_typed_while_the_server_is_busy_is_kept_by_who_leaves_at_once(op
 @pytest.mark.nightly
 def test_what_is_chosen_while_the_server_is_busy_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
     page = open_page()
-    units = page.locator("[class*='st-key-by-']")
+    units = page.locator(".st-key-by")
     for number, unit in enumerate(("pieces", "words", "pieces", "words")):
         page.locator(".st-key-examples button").first.click()
         page.locator(".st-key-example_list button").nth(number).wait_for()

@@ -237,7 +237,7 @@ def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked
     expect_weight(page, EUROPEAN, 0, 0.02)
     assert page.evaluate(f"() => {SHOWN}.step") == STEP - 1
     assert page.evaluate(f"() => {SHOWN}.source") == EUROPEAN
-    expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text("Before the word")
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("Before the word")
     page.keyboard.press("End")
     expect_weight(page, EUROPEAN, 1, 1)
     page.keyboard.press("Enter")

@@ -46,12 +46,12 @@ def to_page(page: Page, name: str) -> None:
     page.locator(".page-links").get_by_text(name, exact=True).click()
 
 
-def to_section(page: Page, name: str, language: str = "en") -> None:
-    page.locator(f".st-key-section-{language}").get_by_text(name, exact=True).click()
+def to_section(page: Page, name: str) -> None:
+    page.locator(".st-key-section").get_by_text(name, exact=True).click()
 
 
-def section(page: Page, language: str = "en") -> Locator:
-    return page.locator(f".st-key-section-{language} [aria-checked=true]")
+def section(page: Page) -> Locator:
+    return page.locator(".st-key-section [aria-checked=true]")
 
 
 def place(page: Page, panel: int, row: int, column: int) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) ->
     page = open_page("?model=small-dot&search=beam+3")
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
-    page.locator(".st-key-by-en").get_by_text("pieces").click()
+    page.locator(".st-key-by").get_by_text("pieces").click()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect_step(page, 3)
@@ -140,9 +140,9 @@ def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
         assert query(page)["section"] == ["trials"]
         no_wider_than_the_window(page)
         page.locator(".st-key-lang").get_by_text("fr").click()
-        expect(section(page, "fr")).to_have_text("Est-ce une explication ?")
+        expect(section(page)).to_have_text("Est-ce une explication ?")
         expect(page.locator(".st-key-trials p")).to_contain_text("Mélangés")
-        to_section(page, "Réponses", "fr")
+        to_section(page, "Réponses")
         page.wait_for_selector(ANSWERS)
         at_rest(page)
         expect(page.locator(".st-key-answers p")).to_contain_text("À cette étape")
@@ -248,7 +248,7 @@ def test_by_the_keyboard_alone(open_page: Opener) -> None:
     at_step(page, 2)
     for _ in range(60):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.closest(\"[class*='st-key-section-']\") !== null"):
+        if page.evaluate('document.activeElement.closest(".st-key-section") !== null'):
             break
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")

@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.select_box import choose
 from tests.browser.server import READY
 from tests.browser.settled import unfold
 from tests.browser.views import at_night
@@ -53,13 +52,13 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
     page = open_page(f"?step=3&sentence={SENTENCE}&search=beam+3")
     expect(page.locator("html")).to_have_attribute("lang", "en")
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
-    page.locator(".st-key-by-en button", has_text="pieces").click()
+    page.locator(".st-key-by button", has_text="pieces").click()
     translation = page.locator(".st-key-player .target").inner_text()
     switch(page, "fr")
     expect_french(page, 3)
     assert page.locator(".st-key-player .target").inner_text() == translation
     expect(page.locator(".st-key-status")).to_contain_text("recherche en faisceau, largeur 3")
-    expect(page.locator(".st-key-by-fr [aria-checked=true], .st-key-by-fr [aria-pressed=true]")).to_have_text("pièces")
+    expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("pièces")
     expect(page.locator(".st-key-sentence textarea")).to_have_value(SENTENCE)
     page.wait_for_url(re.compile("lang=fr"))
     assert linked(page) == {
@@ -120,12 +119,12 @@ def test_french_fits(open_page: Opener, width: int, height: int) -> None:
 
 def touch_every_control(page: Page) -> None:
     """Choose in every control something else than what it opens with, in English."""
-    page.locator(".st-key-by-en button", has_text="pieces").click()
+    page.locator(".st-key-by button", has_text="pieces").click()
     for key in ("root", "end", "margins"):
         page.locator(f".st-key-{key} label").click()
-    choose(page, ".st-key-colours-en", "Cividis, safe for colour blindness")
+    page.locator(".st-key-colours select").select_option(label="Cividis, safe for colour blindness")
     page.locator(".st-key-choices button").click()
-    choose(page, ".st-key-search-en", "beam 3")
+    page.locator(".st-key-search select").select_option(label="beam 3")
     page.keyboard.press("Escape")
     page.wait_for_url(re.compile("search=beam"))  # another translation, at its first step
     for _ in range(2):
@@ -163,7 +162,7 @@ def test_to_and_fro_with_every_control_touched(open_page: Opener) -> None:
     assert chosen["switches"] == [True, False, True]
     for code, step in (("fr", 3), ("en", 3), ("fr", 4), ("en", 4)):
         switch(page, code)
-        expect(page.locator(f".st-key-colours-{code} input")).to_have_value(re.compile("Cividis"))
+        expect(page.locator(".st-key-colours select")).to_have_value("cividis")
         expect(page.locator(".st-key-status")).to_contain_text("largeur 3" if code == "fr" else "width 3")
         expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
         if step == 3:

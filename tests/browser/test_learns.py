@@ -119,7 +119,7 @@ def test_a_link_opens_its_moment_sentence_and_run(open_page: Opener) -> None:
     page = learns(open_page, f"&update={MOMENTS[1]}&pair=2&runs=2")
     expect(page.locator(".timeline .now")).to_contain_text(f"After {MOMENTS[1]} updates: validation loss")
     expect(page.locator(".st-key-heatmap_2-learns")).to_have_count(0)
-    page.locator(".st-key-learns_runs-en").get_by_text("Side by side", exact=True).click()
+    page.locator(".st-key-learns_runs").get_by_text("Side by side", exact=True).click()
     expect(page.locator(".st-key-heatmap_2-learns .js-plotly-plot")).to_have_count(1)
     expect(page.locator(".timeline .now")).to_have_text(f"After {MOMENTS[1]} updates")
     expect(page).to_have_url(re.compile(r"pair=2"))

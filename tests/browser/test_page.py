@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.toolbar.examples import OPENING
-from tests.browser.select_box import choose
 from tests.browser.views import EXAMPLE, at_night, on_screen
 
 pytestmark = pytest.mark.browser
@@ -158,7 +157,7 @@ def test_a_reload_opens_the_same_view(open_page: Opener) -> None:
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
     page.locator(".st-key-choices button").click()
-    choose(page, ".st-key-search-en", "beam 3")
+    page.locator(".st-key-search select").select_option(label="beam 3")
     expect(page.locator(".st-key-status")).to_contain_text("beam search, width 3")
     page.keyboard.press("Escape")
     last = steps(page)

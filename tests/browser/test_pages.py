@@ -21,7 +21,7 @@ def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
     page = open_page()
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
-    page.locator(".st-key-by-en").get_by_text("pieces").click()
+    page.locator(".st-key-by").get_by_text("pieces").click()
     page.locator(".st-key-root label").click()
     expect(page.locator(".st-key-root input")).to_be_checked()
     page.keyboard.press("ArrowRight")
@@ -34,9 +34,7 @@ def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
         page.wait_for_selector(READY)
         expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
         expect(page.locator(".st-key-root input")).to_be_checked()
-        expect(page.locator(".st-key-by-en [aria-checked=true], .st-key-by-en [aria-pressed=true]")).to_have_text(
-            "pieces"
-        )
+        expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("pieces")
         expect_step(page, 3)
     assert query(page)["sentence"] == [NEW]
 

@@ -30,11 +30,11 @@ def at_rest(page: Page) -> None:
 def rung(page: Page, name: str, *, keys: bool = False) -> None:
     """Go to a rung, by keys or by the mouse."""
     if keys:
-        page.locator("[class*='st-key-rung-']").get_by_role("radio", name=name).focus()
+        page.locator(".st-key-rung").get_by_role("radio", name=name).focus()
         page.keyboard.press("Enter")
     else:
-        page.locator("[class*='st-key-rung-']").get_by_text(name, exact=True).click()
-    expect(page.locator("[class*='st-key-rung-'] [aria-checked='true']")).to_have_text(name)
+        page.locator(".st-key-rung").get_by_text(name, exact=True).click()
+    expect(page.locator(".st-key-rung [aria-checked='true']")).to_have_text(name)
     at_rest(page)
 
 
@@ -125,6 +125,6 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     expect(page.locator(".lane .target").last).to_contain_text("</s>")
 
     page.go_back()
-    expect(page.locator("[class*='st-key-rung-'] [aria-checked='true']")).to_have_text("1. Dot product")
+    expect(page.locator(".st-key-rung [aria-checked='true']")).to_have_text("1. Dot product")
     at_rest(page)
     no_wider_than_the_window(page)

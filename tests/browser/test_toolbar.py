@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.select_box import choose
 from tests.browser.settled import settled, stays
 from tests.browser.test_accessibility import close_box
 from tests.browser.views import at_night
@@ -30,7 +29,7 @@ def test_the_search_stays_when_a_sentence_is_typed_and_another_model_chosen(open
     page.keyboard.press("Control+Enter")
     expect(page.locator(".player .source")).to_contain_text("eat")
     open_box(page, "Model")
-    choose(page, ".st-key-model", "small-dot")
+    page.locator(".st-key-model select").select_option(label="small-dot")
     expect(status).to_contain_text("small-dot (attention not guided) on")
     expect(status).to_contain_text("beam search, width 5")
 
@@ -40,7 +39,7 @@ CLASHES = """
   const seen = (node) => node.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
   const box = (node) => node.getBoundingClientRect();
   const name = (node) => (node.ariaLabel || node.textContent).trim().slice(0, 40) || node.className;
-  const what = "button, input[type=range], [role=radio], [role=combobox], a[href], summary";
+  const what = "button, input[type=range], [role=radio], select, a[href], summary";
   const targets = [...document.querySelectorAll(what)]
     .filter((node) => seen(node) && box(node.parentElement).width > 1 && !node.closest("[aria-hidden=true]"));
   const small = targets.filter((node) => !node.matches(".word, .player .piece, .finding, a"))

@@ -9,7 +9,6 @@ from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
-from tests.browser.select_box import choose
 from tests.browser.settled import settled
 from tests.browser.views import at_night
 
@@ -30,7 +29,7 @@ def stage_titles(page: Page) -> list[str]:
 def choose_model(page: Page, name: str) -> None:
     """Choose a model in the toolbar's box, as a visitor does, and close the box."""
     page.get_by_role("button", name=re.compile("^Model")).click()
-    choose(page, ".st-key-model", name)
+    page.locator(".st-key-model select").select_option(label=name)
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-model")).to_have_count(0)
 
@@ -49,7 +48,7 @@ def test_its_heads_its_steps_and_back_to_a_recurrent_model(
     page.locator("body").press("ArrowRight")
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
-    choose(page, "[class*='st-key-heads']", "Head 3 of layer 2")
+    page.locator("[class*='st-key-heads'] select").select_option(label="Head 3 of layer 2")
     page.wait_for_function(f"() => {CELLS} !== window.before")
     at_rest(page)
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
@@ -78,7 +77,7 @@ def test_back_leads_to_the_heads_before(open_page: Opener) -> None:
     page = open_page("?model=small-transformer&step=3&heads=1.1")
     at_rest(page)
     page.evaluate(f"window.before = {CELLS}")
-    choose(page, "[class*='st-key-heads']", "Mean of all heads")
+    page.locator("[class*='st-key-heads'] select").select_option(label="Mean of all heads")
     expect(page).not_to_have_url(re.compile("heads="))
     page.wait_for_function(f"() => {CELLS} !== window.before")
     page.go_back()

@@ -250,7 +250,7 @@ def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, addre
     page = open_page()
     open_tree(page, address, search="beam 5")
     before = page.evaluate(TREE)["pieces"]
-    page.locator(".st-key-width-en").get_by_text("12", exact=True).click()
+    page.locator(".st-key-width").get_by_text("12", exact=True).click()
     expect(page.locator(".hypotheses li")).to_have_count(12)
     at_rest(page)
     page.wait_for_url("**width=12**")

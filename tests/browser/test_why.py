@@ -164,7 +164,7 @@ def test_a_sentence_grows_by_itself_and_a_click_on_its_picture_goes_there(open_p
     )
     page.mouse.click(*place)
     at_step(page, 1, "growing")
-    page.locator(".st-key-long-en").get_by_text("In a press").click()
+    page.locator(".st-key-long").get_by_text("In a press").click()
     expect(lanes(page, "growing").locator(".clause").first).to_contain_text("In a press conference", timeout=60_000)
     at_step(page, 1, "growing")
     assert query(page)["long"] == ["3"]

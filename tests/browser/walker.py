@@ -25,11 +25,11 @@ CONTROLS = {
     "word": ".player .word:visible",
     "choice": "[role=radio]:visible, .growth label:visible",
     "language": ".st-key-lang [role=radio]:visible",
-    "dial": "[class*=st-key-depth] [role=radio]:visible",
+    "dial": ".st-key-depth [role=radio]:visible",
     "example": ".st-key-example_list button:visible",
-    "toggle": ".stCheckbox label:visible",
+    "toggle": ".stCheckbox label:visible, .field label:visible",
     "summary": "summary:visible",
-    "select box": ".stSelectbox input:visible:enabled",
+    "select box": ".field select:visible:enabled",
     "slider": "input[type=range]:visible",
     "picture": ".js-plotly-plot:visible .nsewdrag",
     "text": "textarea:visible:enabled",
@@ -109,14 +109,9 @@ class Walker:
             for _ in range(self.chance.randint(1, 4)):
                 self.page.keyboard.press(self.chance.choice(("ArrowRight", "ArrowLeft", "Home", "End")))
         elif kind == "select box":
-            control.click(timeout=2000)
-            options = self.page.get_by_test_id("stSelectboxVirtualDropdown").get_by_role("option")
-            options.first.wait_for(timeout=2000)
-            if not (count := options.count()):
-                raise Error("the options are gone, for the part of the page that they are in was drawn anew")
-            option = options.nth(self.chance.randrange(count))
-            self.steps[-1] += f" → {option.inner_text()!r}"
-            option.click(timeout=2000)
+            option = self.chance.randrange(control.locator("option").count())
+            self.steps[-1] += f" → {option + 1}"
+            control.select_option(index=option, timeout=2000)
         elif kind == "picture":
             box = control.bounding_box(timeout=2000) or {"width": 2.0, "height": 2.0}
             place = {"x": self.chance.uniform(1, box["width"] - 1), "y": self.chance.uniform(1, box["height"] - 1)}

@@ -86,6 +86,7 @@ function textBox(root, data, field) {
     event.stopPropagation();
     commit(data.key, field);
     if (data.button) ask("press", data.button);
+    if (!data.singleLine) box.blur(); // the arrows are to step
   };
   field.show = () => {
     if (box.value !== field.value) box.value = String(field.value);

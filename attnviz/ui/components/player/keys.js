@@ -44,16 +44,6 @@ function turn(root) {
 }
 
 /**
- * After Ctrl + Enter the arrows are to step: the caret leaves the sentence, once Streamlit has taken it.
- * @param {KeyboardEvent} event
- */
-export function leave(event) {
-  const [box] = event.composedPath();
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  if (box instanceof HTMLTextAreaElement) setTimeout(() => box.blur(), 0);
-}
-
-/**
  * @param {KeyboardEvent} event
  * @param {PlayerState} state
  * @param {PlayerControl} control

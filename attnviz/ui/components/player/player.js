@@ -3,7 +3,7 @@
 import { find, speak, states, wordIn } from "../shared.js";
 import { publish } from "../state.js";
 import { attend, shown, viewOf } from "../view.js";
-import { keys, leave, release } from "./keys.js";
+import { keys, release } from "./keys.js";
 import { looked, paint } from "./mark_step.js";
 import { buttons, controller, speeds } from "./playback.js";
 import { aimPair, paintPointed } from "./pointing.js";
@@ -50,11 +50,9 @@ function listen(root, state, control) {
       if (state.data) paintPointed(root, state);
     },
   });
-  document.addEventListener("keydown", leave);
   document.addEventListener("pointerup", release);
   return () => {
     end();
-    document.removeEventListener("keydown", leave);
     document.removeEventListener("pointerup", release);
   };
 }
