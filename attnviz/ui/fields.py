@@ -36,12 +36,18 @@ def _fields() -> dict[str, _Field]:
 
 
 def set_value(sent: Any) -> None:
-    """Set a field to the value that the browser `sent` with its key; ignore an invalid one."""
+    """Set a field to the value that the browser `sent` with its key; ignore an invalid one.
+
+    A field that this session has not drawn, after a restart of the server, is set as it is drawn.
+    """
     match sent:
-        case [str(key), value] if (known := _fields().get(key)) and _accepted(known.accepts, value):
-            st.session_state[key] = value
-            if known.then:
-                known.then()
+        case [str(key), value] if known := _fields().get(key):
+            if _accepted(known.accepts, value):
+                st.session_state[key] = value
+                if known.then:
+                    known.then()
+        case [str(key), value]:
+            st.session_state.setdefault(_RESTORED, {})[key] = value
 
 
 def restore_values(values: Any) -> None:

@@ -180,6 +180,14 @@ def test_a_browser_may_set_a_field_to_what_it_offers_and_nothing_else(value: Any
     assert shown(app.run()) == {"text": "at first", "choice": "a", "on": False}
 
 
+def test_what_is_set_before_a_session_has_drawn_its_field_is_set_then() -> None:
+    app = AppTest.from_function(page)
+    app.session_state["restored_fields"] = {"text": "before the restart"}
+    ask(app, "set", ["text", "typed since"])
+    ask(app, "set", ["inbox", "x"])
+    assert shown(app.run()) == {"text": "typed since", "choice": "a", "on": False}
+
+
 def test_a_field_is_restored_as_it_is_drawn_if_its_value_is_offered() -> None:
     app = AppTest.from_function(page)
     app.session_state["restored_fields"] = {"text": "typed", "choice": "gone", "on": True, "inbox": None}
