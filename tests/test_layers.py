@@ -36,7 +36,7 @@ UI_LAYERS = (
     "resources",
     "bleu_by_length page_state shared_payloads",
     "components session_payloads",
-    "requests",
+    "fields requests",
     "file_box style",
     "chrome step",
     "toolbar",

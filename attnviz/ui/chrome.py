@@ -15,15 +15,15 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.languages import gettext
+from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.admission import admitted
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
 from attnviz.ui.components.page_links.page_links import page_links
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.concurrency import in_turn
-from attnviz.ui.fields import drop_restored_values, restore_values, set_value
+from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.inbox import Act, inbox
-from attnviz.ui.language import LANGUAGE, language_switch, use_chosen_language
+from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.link import follow_address, link
 from attnviz.ui.page_state.address import PAGE, open_address, page_record
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
@@ -116,6 +116,11 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{told}</div>')
         if len(pages) > 1:
             page_links({page.path: page.title() for page in pages}, current.path)
-        language_switch()
+        _language_switch()
         sign_out_link()
         lecture_mode(current.path)
+
+
+def _language_switch() -> None:
+    codes = {code: code for code in LANGUAGES}
+    segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language(), label_visibility="collapsed")

@@ -120,10 +120,20 @@ def segmented_control(
     return str(_draw("segments", shown, key, default, options.__contains__, then, options=[*options.items()]))
 
 
-def switch(label: str, *, key: str, default: bool = False, help: str = "") -> bool:  # noqa: A002  as Streamlit's
-    """Draw a switch; return whether it is on, which the session state has under `key`."""
+def switch(
+    label: str,
+    *,
+    key: str,
+    default: bool = False,
+    then: Callable[[], object] | None = None,
+    help: str = "",  # noqa: A002  as Streamlit's
+) -> bool:
+    """Draw a switch; return whether it is on, which the session state has under `key`.
+
+    When a visitor turns it, `then` is called before the page is drawn again.
+    """
     shown = _Shown(label, labelled=False, help=help, width="content")
-    return bool(_draw("switch", shown, key, default, lambda value: isinstance(value, bool), None))
+    return bool(_draw("switch", shown, key, default, lambda value: isinstance(value, bool), then))
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.languages import LANGUAGES, gettext, language, set_language
-from attnviz.ui.fields import segmented_control
+from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.ui.link import link
 
 LANGUAGE = "lang"
@@ -20,12 +19,6 @@ def use_chosen_language() -> None:
     """
     chosen = st.session_state.get(LANGUAGE) or link().get(LANGUAGE)
     set_language(chosen if chosen in LANGUAGES else _of_browser())
-
-
-def language_switch() -> None:
-    """Draw the language switch."""
-    codes = {code: code for code in LANGUAGES}
-    segmented_control(gettext("Language"), codes, key=LANGUAGE, default=language(), label_visibility="collapsed")
 
 
 def language_address() -> dict[str, str | None]:

@@ -52,7 +52,7 @@ FOCUSED = """() => {
   const { x, y, width, height } = node.getBoundingClientRect();
   let key = "";
   for (let up = node; up && !key; up = up.parentElement ?? up.getRootNode().host) {
-    key = String(up.className?.baseVal ?? up.className).match(/st-key-([\\w-]+)/)?.[1] ?? "";
+    key = String(up.className?.baseVal ?? up.className).match(/st-key-(?!field_)([\\w-]+)/)?.[1] ?? "";
   }
   const name = node.getAttribute("aria-label") || node.innerText || node.labels?.[0]?.innerText || "";
   return { key, name: name.trim(), tag: node.tagName, box: [x, y, width, height] };
@@ -123,14 +123,14 @@ def picture_of(page: Page, box: list[float]) -> np.ndarray[Any, Any]:
 ORDER = (
     "sentence",
     "translate",
-    "depth-en",
+    "depth",
     "examples_0",
     "own",
     "choices",
     "downloads",
     "player",
     "step",
-    "by-en",
+    "by",
     "root",
     "colours-en",
     "facts",
@@ -243,7 +243,7 @@ def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> No
     settled(page)
     charts = page.evaluate(
         """() => Object.fromEntries([...document.querySelectorAll(".js-plotly-plot")].map((chart) => [
-          chart.closest("[class*=st-key-]").className.match(/st-key-([\\w-]+)/)[1],
+          chart.closest("[class*=st-key-]").className.match(/st-key-(?!field_)([\\w-]+)/)[1],
           chart.getAttribute("role") === "img" ? chart.getAttribute("aria-label") : null,
         ]))"""
     )

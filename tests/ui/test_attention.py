@@ -19,6 +19,7 @@ from attnviz.ui.toolbar.opened_file import attention_in
 from attnviz.wording.imported_attention import inside_is_missing
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
+from tests.ui.fields import fields, set_field
 from tests.ui.opening import open_lab, open_page
 from tests.ui.shown_payloads import all_records, fetched, mounted, panel_texts, steps_of, texts, texts_with
 
@@ -41,6 +42,11 @@ def upload() -> Callable[[AppTest, str, bytes], None]:
 
 def saved(**more: object) -> bytes:
     return attention(SOURCE, TARGET, matrix(), origin="My RNN", **more).to_json().encode()  # type: ignore[arg-type]
+
+
+def key_of(app: AppTest, name: str) -> str:
+    """Return the key of a field of the form for imported attention."""
+    return next(key for key in fields(app) if key.startswith(f"attention_{name}"))
 
 
 @pytest.mark.parametrize("depth", ["idea", "numbers", "everything"])
@@ -73,21 +79,17 @@ def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
     without_source = panel_texts(app, "attention_problem")
     assert without_source == snapshot(name="no source tokens")
     assert panel_texts(app, "notice", "inside_is_missing") == []
-    boxes = {box.key: box for box in app.text_area}
-    source = next(key for key in boxes if key.startswith("attention_source"))
-    boxes[source].set_value(" ".join(SOURCE)).run()
+    set_field(app, key_of(app, "source"), " ".join(SOURCE))
     app.button(key="attention_open").click().run()
     assert panel_texts(app, "notice") == snapshot(name="opened")
     number = next(box for box in app.number_input if box.key.startswith("attention_number"))
     number.set_value(2).run()
     assert not app.exception
     assert panel_texts(app, "attention_problem") == without_source
-    source = next(box.key for box in app.text_area if box.key.startswith("attention_source"))
-    app.text_area(key=source).set_value(" ".join(SOURCE)).run()
+    set_field(app, key_of(app, "source"), " ".join(SOURCE))
     app.button(key="attention_open").click().run()
     assert panel_texts(app, "attention_problem") == snapshot(name="row sum")
-    toggle = next(one for one in app.toggle if str(one.key).startswith("attention_normalise"))
-    toggle.set_value(True).run()
+    set_field(app, key_of(app, "normalise"), True)
     app.button(key="attention_open").click().run()
     assert panel_texts(app, "notice") == snapshot(name="scaled")
     assert inside_is_missing() in texts(app)
@@ -96,11 +98,10 @@ def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
 def test_escapes_of_moses_are_undone_where_they_are_seen(upload: Callable[..., None]) -> None:
     app = open_page()
     upload(app, "plain.txt", b"a b\tc d\t0-0 1-1\n")
-    assert not [one for one in app.toggle if str(one.key).startswith("attention_unescape")]
+    assert not [key for key in fields(app) if key.startswith("attention_unescape")]
     upload(app, "links.txt", b"it &apos;s\tc &apos;est\t0-0 1-1\n")
     assert app.session_state["reopened"].trace.words().source == ("it", "&apos;s")
-    (toggle,) = (one for one in app.toggle if str(one.key).startswith("attention_unescape"))
-    toggle.set_value(True).run()
+    set_field(app, key_of(app, "unescape"), True)
     assert not app.exception
     assert app.session_state["reopened"].trace.words().source == ("it", "'s")
 

@@ -10,13 +10,12 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.importing.unescaping import is_escaped
 from attnviz.languages import gettext
+from attnviz.ui.fields import switch, text_box
 from attnviz.ui.requests import request_button, take_soon
 from attnviz.ui.toolbar.opened_file import Choice, choose_attention, chosen_attention, close
 
 _ASKED = ("number", "source", "target", "normalise", "unescape")
 """Fields of the form."""
-LONGEST = 100_000
-"""Largest length of the tokens of a side, in characters."""
 
 
 def attention_form() -> None:
@@ -37,14 +36,12 @@ def attention_form() -> None:
             if number != choice.number:
                 take_soon(partial(_asked, choice))
         if _escaped(choice):
-            unescape = st.toggle(
+            switch(
                 gettext("Undo the escapes of Moses’ tokenizer, such as &apos; and @-@"),
-                choice.unescape,
                 key=_key(choice, "unescape"),
-                persist_state="session",
+                default=choice.unescape,
+                then=partial(_asked, choice),
             )
-            if unescape != choice.unescape:
-                take_soon(partial(_asked, choice))
         if choice.problem:
             with st.container(key="attention_problem"):
                 st.text(gettext("{name} was not opened.", name=choice.name) + " " + choice.problem)
@@ -74,20 +71,8 @@ def _tokens(choice: Choice) -> None:
         "target": gettext("Target tokens, with blanks between them"),
     }
     for side, label in labels.items():
-        st.text_area(
-            label,
-            getattr(choice, side) or found.tokens(side) or "",
-            key=_key(choice, side),
-            height=68,
-            max_chars=LONGEST,
-            persist_state="session",
-        )
-    st.toggle(
-        gettext("Scale every row to add up to 1"),
-        choice.normalise,
-        key=_key(choice, "normalise"),
-        persist_state="session",
-    )
+        text_box(label, key=_key(choice, side), default=getattr(choice, side) or found.tokens(side) or "")
+    switch(gettext("Scale every row to add up to 1"), key=_key(choice, "normalise"), default=choice.normalise)
     with st.container(horizontal=True):
         request_button(gettext("Open"), partial(_asked, choice), type="primary", key="attention_open")
         request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")

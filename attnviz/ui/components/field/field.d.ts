@@ -11,6 +11,8 @@ interface FieldRecord {
   /** Whether the label is shown, or only read out. */
   labelled: boolean;
   help: string;
+  /** Accessible name of what shows the help. */
+  helpName: string;
   disabled: boolean;
   /** Of a choice: its values in order, each with its label. */
   options: [value: string, label: string][];

@@ -185,11 +185,12 @@ const KINDS = { text: textBox, select: selectBox, segments, switch: onOff };
  * @param {HTMLElement} root
  * @param {FieldRecord} data
  */
-function label(root, { label, labelled, help }) {
+function label(root, { label, labelled, help, helpName }) {
   const name = find(root, ".field-name"), mark = find(root, ".field-help"), told = find(root, ".field-told");
   name.textContent = labelled ? label : "";
   name.hidden = !labelled;
   mark.hidden = !help;
+  mark.setAttribute("aria-label", helpName);
   if (told.dataset.help === help) return;
   told.dataset.help = help;
   told.replaceChildren(

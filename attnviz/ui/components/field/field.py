@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 
 
 def field(key: str, record: Mapping[str, Any], width: int | Literal["stretch", "content"]) -> None:
     """Mount the field of `record`, as `FieldRecord` in `field.d.ts` declares it."""
-    component("field", isolate=False)(key=f"field_{key}", data=dict(record), width=width)
+    named = gettext("Help for {name}", name=record["label"]) if record["help"] else ""
+    component("field", isolate=False)(key=f"field_{key}", data={**record, "helpName": named}, width=width)

@@ -23,7 +23,8 @@ const listeners = new Set();
 /** @type {Set<() => void>} */
 const before = new Set();
 
-const send = () => post?.("sent", { tab, memory, requests: waiting });
+// A copy, for Streamlit sends nothing that equals what it sent before.
+const send = () => post?.("sent", { tab, memory, requests: [...waiting] });
 
 /**
  * Asks the server for something; returns the number of the request.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from attnviz.languages import gettext, language
+from attnviz.languages import language
 from attnviz.palette import ThemeName, palette
 from attnviz.ui.components.loader import component
 
 
 def follow_theme(theme: ThemeName) -> None:
     """Set colours and language of the page; when the browser's theme differs from `theme`, rerun the page."""
-    record = {"background": palette(theme).paper, "language": language(), "help": gettext("Help for {name}")}
+    record = {"background": palette(theme).paper, "language": language()}
     component("theme", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)
