@@ -69,26 +69,31 @@ class Inbox:
         finally:
             self.lock.release()
 
-    def take_in(self, sent: Any) -> None:
-        """Queue the new requests of a browser; `sent` comes from there and may be anything.
+    def new(self, sent: Any) -> list[Request]:
+        """Return the requests of a browser that are not queued yet; `sent` comes from there and may be anything.
 
         Requests to a previous server process are ignored.
         """
-        if not isinstance(sent, Mapping):
-            return
+        found: list[Request] = []
+        if not isinstance(sent, Mapping) or sent.get("memory") not in (None, "", self.memory):
+            return found
         tab, requests = sent.get("tab"), sent.get("requests")
         if not isinstance(tab, str) or len(tab) > 64 or not isinstance(requests, list | tuple):
-            return
-        if sent.get("memory") not in (None, "", self.memory):
-            return
+            return found
+        last = self.taken.get(tab, 0)
+        for one in requests[:_MOST]:
+            seq, name = (one.get("seq"), one.get("name")) if isinstance(one, Mapping) else (None, None)
+            if _counts(seq) and isinstance(name, str) and seq > last:
+                last = int(seq)
+                found.append(Request(tab, last, name, one.get("value")))
+        return found
+
+    def take_in(self, sent: Any) -> None:
+        """Queue the new requests of a browser."""
         with self._locked():
-            for one in requests[:_MOST]:
-                if not isinstance(one, Mapping):
-                    continue
-                seq, name = one.get("seq"), one.get("name")
-                if _counts(seq) and isinstance(name, str) and seq > self.taken.get(tab, 0):
-                    self.taken[tab] = int(seq)
-                    self.waiting.append(Request(tab, int(seq), name, one.get("value")))
+            for one in self.new(sent):
+                self.taken[one.tab] = one.seq
+                self.waiting.append(one)
             del self.waiting[:-_MOST]
 
     def handle(self, acts: Mapping[str, Act], wanted: Wanted = lambda _: True) -> bool:

@@ -14,8 +14,8 @@ LANGUAGE = "lang"
 def use_chosen_language() -> None:
     """Set the visitor's language for the current thread.
 
-    The page calls this first, and so does each fragment: Streamlit may run it in a thread that last used another
-    visitor's language.
+    The page calls this first, and so does each fragment (`requests.begin_fragment`): Streamlit may run it in a thread
+    that last used another visitor's language.
     """
     chosen = st.session_state.get(LANGUAGE) or link().get(LANGUAGE)
     set_language(chosen if chosen in LANGUAGES else _of_browser())

@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from attnviz.ui.components.acknowledgement.acknowledgement import acknowledge
-from attnviz.ui.components.outbox.outbox import outbox
+from attnviz.ui.components.outbox.outbox import OUTBOX, outbox
 from attnviz.ui.inbox import Act, Request, Wanted, inbox
+from attnviz.ui.language import use_chosen_language
 
 
 def receive() -> None:
@@ -17,6 +18,18 @@ def receive() -> None:
     box = inbox(st.session_state)
     box.take_in(outbox())
     box.act()
+
+
+def begin_fragment() -> None:
+    """Begin the run of a fragment: set the language; if the message brought requests, rerun the whole page instead.
+
+    Streamlit (1.67) puts what changes within one tick into one message, which runs the fragment of the first widget
+    alone, for instance that of a popover that closes.
+    """
+    use_chosen_language()
+    sent = getattr(st.session_state.get(OUTBOX), "sent", None)
+    if inbox(st.session_state).new(sent):
+        st.rerun()
 
 
 def next_request() -> Request | None:

@@ -21,8 +21,7 @@ from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_o
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, shelved
 from attnviz.ui.fields import segmented_control, select_box, text_box
 from attnviz.ui.file_box import file_box, files_taken
-from attnviz.ui.language import use_chosen_language
-from attnviz.ui.requests import request_button
+from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.text_passages import text_passage
 from attnviz.wording.corpus import measure_names, preset_names, preset_told
 from attnviz.wording.labels import shorten
@@ -157,7 +156,7 @@ def _problem(told: str) -> None:
 @in_turn
 def _progress(job: Job) -> None:
     """Draw the progress, until the job has ended."""
-    use_chosen_language()
+    begin_fragment()
     if job.ended:
         st.rerun()
     told, left = job.progress, job.left

@@ -27,7 +27,6 @@ from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, nei
 from attnviz.ui.lab.perturbation_tests import trials_panel, trials_pictures, trials_tables
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.comparison import NAMES as COMPARED
@@ -37,6 +36,7 @@ from attnviz.ui.page_state.link_problems import note
 from attnviz.ui.page_state.parameters import Offered
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import MAIN, Session, View
+from attnviz.ui.requests import begin_fragment
 from attnviz.ui.shared_payloads import on_show
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.key_help import key_names
@@ -100,7 +100,7 @@ SECTIONS: Mapping[str, Section] = {
 @st.fragment
 def lab_room(view: View, *, asked: bool = False) -> None:
     """Draw the lab of `view`; where its translation was `asked` for, show how it was computed."""
-    use_chosen_language()
+    begin_fragment()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         with st.container(key="lab_opening"):
@@ -212,7 +212,7 @@ def section_name(session: Mapping[Any, Any]) -> str:
 @in_turn
 def _downloads(view: View, section: Section) -> None:
     """Offer the figures of the section, drawn when the box is opened."""
-    use_chosen_language()
+    begin_fragment()
     kept = st.session_state.to_dict()
 
     def made(selection: Selection) -> Iterator[PictureFile]:

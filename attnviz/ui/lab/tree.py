@@ -16,10 +16,10 @@ from attnviz.ui.components.chart.chart import chart, steady_record
 from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_record
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import beam_tree_of
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
 from attnviz.ui.toolbar.downloads import Picture
@@ -100,7 +100,7 @@ def _problem(trace: Trace, beam: int) -> str:
 
 def _table(view: View, beam: int) -> None:
     """Offer all hypotheses as a table, made only when opened."""
-    use_chosen_language()
+    begin_fragment()
     box = st.expander(gettext("All hypotheses as a table"), key=view.key("tree_table"), on_change="rerun")
     if box.open:
         with box:

@@ -18,12 +18,12 @@ from attnviz.ui.components.picture_files.picture_files import PictureFile, pictu
 from attnviz.ui.components.timeline.timeline import timeline
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.learns.learning_choices import Chosen, choices, linked_update, trainings, watches
 from attnviz.ui.learns.learning_export import lead, learns_told, moment_told
 from attnviz.ui.learns.learning_figures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.page_state.address import keep_page
+from attnviz.ui.requests import begin_fragment
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_passages import references, text_passage
 from attnviz.ui.toolbar.downloads import picture_box
@@ -50,7 +50,7 @@ def learns_room() -> None:
 
 @in_turn
 def _room(watching: bool) -> None:
-    use_chosen_language()
+    begin_fragment()
     offered = trainings()
     if not offered:
         st.text(_nothing())
@@ -129,7 +129,7 @@ def _rules(runs: list[Snapshots]) -> None:
 @in_turn
 def _downloads(chosen: Chosen) -> None:
     """Offer the figures at the current checkpoint, drawn when the box is opened."""
-    use_chosen_language()
+    begin_fragment()
     update = _update_on_show(chosen)
     name = f"attnviz-learns-{chosen.runs[0].name}-lecture.html"
     picture_box(
@@ -172,7 +172,7 @@ def _files(chosen: Chosen) -> Iterator[PictureFile]:
 @in_turn
 def _tables(chosen: Chosen) -> None:
     """Offer the numbers in the figures, computed only when opened."""
-    use_chosen_language()
+    begin_fragment()
     box = st.expander(gettext("The charts as tables"), key=ROOM.key("tables"), on_change="rerun")
     if not box.open:
         return

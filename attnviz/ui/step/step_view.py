@@ -13,10 +13,10 @@ from attnviz.architectures import told
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.detail_level import DetailLevel
 from attnviz.ui.page_state.posterior_section import shows_posterior
 from attnviz.ui.page_state.view import View
+from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import on_show
 from attnviz.ui.step.diagram import machine
@@ -41,7 +41,7 @@ from attnviz.ui.style import theme_name
 @st.fragment
 def step_room(view: View, depth: DetailLevel = "everything") -> None:
     """Draw the parts of `view` that depend on the step, at the level of detail `depth`."""
-    use_chosen_language()
+    begin_fragment()
     view = replace(_on_show(view), depth=depth)
     open_posterior_section(view)
     with st.container(key=view.key("link_problem")):

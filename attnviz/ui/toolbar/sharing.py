@@ -7,8 +7,8 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.concurrency import in_turn
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.view import View
+from attnviz.ui.requests import begin_fragment
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.downloads import WIDTH, downloads
 
@@ -17,7 +17,7 @@ from attnviz.ui.toolbar.downloads import WIDTH, downloads
 @in_turn
 def share_and_save(view: View | None) -> None:
     """Draw the box; its contents, the link and the files of `view` and the uploader, are drawn while it is open."""
-    use_chosen_language()
+    begin_fragment()
     box = st.popover(
         gettext("Share and save"), type="tertiary", key=opened_file.BOX, on_change="rerun", width="content"
     )

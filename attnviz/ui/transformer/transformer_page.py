@@ -22,11 +22,11 @@ from attnviz.ui.components.file_link.file_link import file_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.requests import begin_fragment
 from attnviz.ui.session_payloads import payload
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.style import theme_name
@@ -139,7 +139,7 @@ def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
 @in_turn
 def _downloads(view: View, exhibit: Exhibit, asked: Asked, rung: Rung) -> None:
     """Offer the figures, drawn when the box is opened."""
-    use_chosen_language()
+    begin_fragment()
     swap, code = chosen_swap(asked.sentence), language()
 
     def drawn(selection: Selection) -> Iterator[PictureFile]:

@@ -14,9 +14,9 @@ from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
 from attnviz.ui.components.view_state.view_state import view_state
 from attnviz.ui.concurrency import in_turn
-from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import models, translate
 from attnviz.ui.shared_payloads import on_show
 from attnviz.ui.style import theme_name
@@ -103,7 +103,7 @@ def _foot(view: View, three: Trio, long: Trace | None) -> None:
 @st.fragment
 def _tables(view: View, three: Trio, long: Trace | None) -> None:
     """Offer the numbers in the figures, computed only when opened."""
-    use_chosen_language()
+    begin_fragment()
     box = st.expander(gettext("The charts as tables"), key=view.key("tables"), on_change="rerun")
     if not box.open:
         return
@@ -134,7 +134,7 @@ def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
 @in_turn
 def _downloads(three: Trio, long: Trace | None) -> None:
     """Offer the figures, drawn when the box is opened."""
-    use_chosen_language()
+    begin_fragment()
     picture_box(
         lambda: picture_file_buttons((picture_file(three.good, one) for one in why_pictures(three, long)), "export"),
         lambda theme: why_told(three, long, theme),

@@ -7,10 +7,13 @@ from typing import Any
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 
+OUTBOX = "outbox"
+"""Session state key of the component."""
+
 
 def outbox() -> Any:
     """Return the state of the browser: its tab and its unacknowledged requests."""
     record = {"offline": gettext("Not connected to the server. Steps work; what you ask for is sent once it is back.")}
     return component("outbox", isolate=False)(
-        key="outbox", data=record, default={"sent": None}, on_sent_change=lambda: None, height=1
+        key=OUTBOX, data=record, default={"sent": None}, on_sent_change=lambda: None, height=1
     ).sent
