@@ -2,7 +2,7 @@
 // server like anything else, in order. Until the server has handled that, the field shows what the visitor set.
 
 import { ask, beforeAsking, handledUntil, onAcknowledged } from "../outbox/outbox.js";
-import { find } from "../shared.js";
+import { find, letGo } from "../shared.js";
 
 /** By key; it survives that the field leaves the page. @type {Map<string, FieldState>} */
 const fields = new Map();
@@ -135,7 +135,10 @@ function segments(root, data, field) {
     button.dataset.value = value;
     button.disabled = data.disabled;
     button.setAttribute("role", "radio");
-    button.onclick = () => edit(data.key, field, value, true);
+    button.onclick = (click) => {
+      edit(data.key, field, value, true);
+      letGo(click);
+    };
     button.onkeydown = (event) => {
       const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!by) return;
