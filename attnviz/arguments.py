@@ -59,7 +59,7 @@ def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
         if not isinstance(value, kinds):
             raise AttnvizError(
                 gettext(
-                    "{found} is none of the {what}: {kinds}.",
+                    "{found} is not one of the {what}: {kinds}.",
                     found=bounds.shown(value),
                     what=what,
                     kinds=", ".join(kind.__name__ for kind in kinds),

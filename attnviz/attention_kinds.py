@@ -89,7 +89,7 @@ def kind_of(name: str) -> Kind:
     if name not in registered():
         raise AttnvizError(
             gettext(
-                "The attention “{name}” is a class of somebody’s own, which is imported only if you say so: give "
+                "The attention “{name}” is a class from outside attnviz. To allow attnviz to import it, give "
                 "--scorer {name}, or set {variable}={name}.",
                 name=name,
                 variable=VARIABLE,
@@ -104,7 +104,7 @@ def register(place: str) -> None:
     Raise AttnvizError where there is no such class.
     """
     if not is_own(place):
-        raise AttnvizError(gettext("A scorer is named as package.module:Class, not “{place}”.", place=place))
+        raise AttnvizError(gettext("Name a scorer as package.module:Class, not as “{place}”.", place=place))
     resolve(place)
     os.environ[VARIABLE] = ",".join(dict.fromkeys([*_in_environment(), place]))
 

@@ -201,13 +201,15 @@ def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor
     if set(weights) != set(expected):
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
         raise AttnvizError(
-            gettext("The model's {path} does not fit its config: {names} is missing or too much.", path=path, names=odd)
+            gettext(
+                "The model's {path} does not match its config: {names} is missing or unexpected.", path=path, names=odd
+            )
         )
     for name, values in weights.items():
         if values.shape != expected[name].shape:
             raise AttnvizError(
                 gettext(
-                    "The model's {path} does not fit its config: {name} is {found}, not {expected}.",
+                    "The model's {path} does not match its config: {name} has shape {found}, not {expected}.",
                     path=path,
                     name=name,
                     found=values.shape,

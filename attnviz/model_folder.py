@@ -100,10 +100,12 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
         if odd:
             raise ValueError(f"{odd[0]} holds no floating-point numbers")
     except FileNotFoundError as error:
-        raise AttnvizError(gettext("The model's {path} is missing. Restore the file.", path=path)) from error
+        raise AttnvizError(gettext("The model file {path} is missing. Restore the file.", path=path)) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, safetensors.SafetensorError) as error:
         message = gettext(
-            "The model's {path} is damaged or cut short ({error}). Restore the file.", path=path, error=str(error)[:300]
+            "The model file {path} is damaged or cut short ({error}). Restore the file.",
+            path=path,
+            error=str(error)[:300],
         )
         raise AttnvizError(message) from error
     return weights
@@ -139,7 +141,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
         if type(version) is not int or not 1 <= version <= VERSION:
             raise AttnvizError(
                 gettext(
-                    "{path} has format version {found}; this program reads up to version {known}. Update it.",
+                    "{path} has format version {found}; this program reads up to version {known}. Update attnviz.",
                     path=path,
                     found=bounds.shown(version),
                     known=VERSION,
@@ -151,7 +153,9 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise AttnvizError(_unreadable(path, error)) from error
     except KeyError as error:
-        message = gettext("The model's {path} is damaged: {name} is missing. Restore the file.", path=path, name=error)
+        message = gettext(
+            "The model file {path} is damaged: {name} is missing. Restore the file.", path=path, name=error
+        )
         raise AttnvizError(message) from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise AttnvizError(damaged(path, error)) from error
@@ -181,7 +185,7 @@ def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
         if not np.isfinite(values).all():
             raise AttnvizError(
                 gettext(
-                    "The model's {path} is damaged: {name} holds numbers that are not finite.",
+                    "The model file {path} is damaged: {name} holds numbers that are not finite. Restore the file.",
                     path=Path(folder) / WEIGHTS,
                     name=name,
                 )
@@ -190,8 +194,8 @@ def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
 
 def damaged(path: Path, why: object) -> str:
     """Return the message that `path` is damaged."""
-    return gettext("The model's {path} is damaged: {error}. Restore the file.", path=path, error=why)
+    return gettext("The model file {path} is damaged: {error}. Restore the file.", path=path, error=why)
 
 
 def _unreadable(path: Path, error: OSError) -> str:
-    return gettext("The model's {path} cannot be read: {error}.", path=path, error=error.strerror)
+    return gettext("The model file {path} cannot be read: {error}.", path=path, error=error.strerror)

@@ -251,7 +251,7 @@ class Tokenizer:
             raise AttnvizError(message) from error
         except ValueError as error:
             message = gettext(
-                "The tokenizer {path} is damaged or not one of this program's ({error}). Restore the file.",
+                "The tokenizer {path} is damaged or was not made by attnviz ({error}). Restore the file.",
                 path=path,
                 error=error,
             )

@@ -99,16 +99,18 @@ def read_pairs(path: Path, *, skip_malformed: bool = False) -> Pairs:
             pairs.append((columns[0], columns[1]))
     check_share(path, number, skipped, samples, skip_malformed=skip_malformed and bool(pairs))
     if not pairs:
-        raise AttnvizError(gettext("The file {path} holds no sentence pair (source<TAB>target on a line).", path=path))
+        raise AttnvizError(
+            gettext("The file {path} holds no sentence pair. Write one pair per line: source<TAB>target.", path=path)
+        )
     return Pairs(pairs, skipped)
 
 
 def malformed(columns: Sequence[str]) -> str:
     """Return why the `columns` of a line are no pair; "" where they are one."""
     if any("\ufffd" in column for column in columns):
-        return gettext("it is no valid UTF-8")
+        return gettext("it is not valid UTF-8")
     if len(columns) == 2:
-        return "" if all(column.strip() for column in columns) else gettext("a side is blank")
+        return "" if all(column.strip() for column in columns) else gettext("source or target is blank")
     if not any(column.strip() for column in columns):
         return gettext("it is blank")
     return ngettext("it has {count} column", "it has {count} columns", len(columns))
@@ -129,9 +131,9 @@ def header() -> Skipped:
 def other_division(line: str) -> str:
     """Return which other separator than a tab divides a line into two sides; "" where it seems to be one sentence."""
     if line.count("|||") == 1:
-        return gettext("its sides are divided by ||| instead of a tab")
+        return gettext("its two sentences are separated by ||| instead of a tab")
     if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
-        return gettext("its sides are divided by a comma (CSV) instead of a tab")
+        return gettext("its two sentences are separated by a comma (CSV) instead of a tab")
     return ""
 
 
@@ -144,8 +146,10 @@ def check_share(
         return
     raise AttnvizError(
         ngettext(
-            "Of the {lines} lines of {path}, {count} is no source<TAB>target; line {number}: {reason}. {advice}",
-            "Of the {lines} lines of {path}, {count} are no source<TAB>target; line {number}: {reason}. {advice}",
+            "Of the {lines} lines of {path}, {count} is not of the form source<TAB>target. Line {number}: "
+            "{reason}. {advice}",
+            "Of the {lines} lines of {path}, {count} are not of the form source<TAB>target. Line {number}: "
+            "{reason}. {advice}",
             len(skipped),
             lines=lines,
             path=path,
@@ -162,19 +166,21 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
     if not samples:
         return gettext("Give --skip-malformed to leave such lines out.")
     if sum(line.count("|||") == 1 for line in samples) >= most:
-        return gettext("Its sides are divided by |||. Put a tab there: sed 's/ *||| */\\t/' {path}.", path=path)
+        return gettext(
+            "The file separates source and target by |||. Use a tab instead: sed 's/ *||| */\\t/' {path}.", path=path
+        )
     counts = Counter(line.count("\t") + 1 for line in samples)
     columns, count = counts.most_common(1)[0]
     if count >= most and columns > 2:
         return gettext(
-            "It has {columns} columns. Keep those of source and target, as in: cut -f1,2 {path}.",
+            "The file has {columns} columns. Keep only source and target, for example with: cut -f1,2 {path}.",
             columns=columns,
             path=path,
         )
     if sum(_is_csv(line) for line in samples) >= most:
-        return gettext("It looks like CSV. Save it with tabs between the columns (TSV).")
+        return gettext("The file looks like CSV. Save it with tabs between the columns (TSV).")
     if count >= most and columns == 1:
-        return gettext("It has one column: give both sides, as in: paste SOURCE TARGET.")
+        return gettext("The file has one column. Give source and target, as in: paste SOURCE TARGET.")
     return gettext("Give --skip-malformed to leave such lines out.")
 
 
@@ -253,7 +259,7 @@ def _check_start(line: bytes, name: str) -> None:
             raise AttnvizError(_convert(name, encoding, 1, ""))
     for start, kind in KINDS_OF_FILES.items():
         if line.startswith(start):
-            raise AttnvizError(gettext("The file {path} is no text, but {kind}.", path=name, kind=kind))
+            raise AttnvizError(gettext("The file {path} is not text: its format is {kind}.", path=name, kind=kind))
 
 
 def _zero_bytes(name: str, number: int, line: bytes) -> str:
@@ -262,7 +268,7 @@ def _zero_bytes(name: str, number: int, line: bytes) -> str:
         if zeros.count(0) > 0.4 * half:
             return _convert(name, encoding, number, "")
     return gettext(
-        "The file {path} is no text: line {number} holds zero bytes.",
+        "The file {path} is not text: line {number} holds zero bytes.",
         path=name,
         number=number,
     )
@@ -295,7 +301,9 @@ def _convert(name: str, encoding: str, number: int, reads: str) -> str:
     )
     if not reads:
         return said
-    return said + " " + gettext("The line would read: {line}", line=reads if len(reads) <= 80 else reads[:79] + "…")
+    return (
+        said + " " + gettext("The line would then read: {line}", line=reads if len(reads) <= 80 else reads[:79] + "…")
+    )
 
 
 def open_packed(path: Path) -> IO[bytes]:

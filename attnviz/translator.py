@@ -202,7 +202,7 @@ class Translator(Generic[RecordT]):
             target_ids(self.tokenizer, target)
         check_beam(beam)
         if target is not None and beam != 1:
-            raise AttnvizError(gettext("With a target nothing is searched: leave out the beam, or the target."))
+            raise AttnvizError(gettext("Forced decoding of a target uses no beam: leave out the beam or the target."))
         check_number(gettext("length penalty"), length_penalty, 0, MOST_PENALTY)
         self.prepared.check(interventions, len(source))
 

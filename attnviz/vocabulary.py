@@ -116,12 +116,14 @@ def load_tokenizer(path: Path) -> WordTokenizer:
         return WordTokenizer(path.read_bytes())
     except OSError as error:
         raise AttnvizError(
-            gettext("The vocabularies {path} cannot be read: {error}.", path=path, error=error.strerror)
+            gettext(
+                "Cannot read the vocabulary file {path}: {error}. Check this file.", path=path, error=error.strerror
+            )
         ) from error
     except (ValueError, RecursionError) as error:
         raise AttnvizError(
             gettext(
-                "The vocabularies {path} are damaged ({error}). Import the model again.",
+                "The vocabulary file {path} is damaged ({error}). Import the model again.",
                 path=path,
                 error=str(error)[:200],
             )

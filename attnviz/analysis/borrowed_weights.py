@@ -28,8 +28,8 @@ def linked_look(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> 
         if not (0 <= j < ends[0] and 0 <= i < ends[1]):
             raise AttnvizError(
                 gettext(
-                    "The link {link} names a word that is not there: words are counted from 0, and there are {source} "
-                    "and {target}.",
+                    "The link {link} names a word that does not exist. Words are counted from 0; there are "
+                    "{source} source words and {target} target words.",
                     link=f"{j}-{i}",
                     source=ends[0],
                     target=ends[1],
@@ -39,7 +39,10 @@ def linked_look(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> 
     linked = sorted({j for j, i in links if i == word})
     if not linked:
         raise AttnvizError(
-            gettext("None of these links is of the word “{name}”: there is no look to borrow.", name=words.target[word])
+            gettext(
+                "None of these links belongs to the word “{name}”: they give no attention for it.",
+                name=words.target[word],
+            )
         )
     weights = np.zeros(len(trace.source_pieces))
     for j in linked:
@@ -70,8 +73,8 @@ def _overlaps(ours: Sequence[str], theirs: Sequence[str]) -> Array:
     if "".join(texts[0]) != "".join(texts[1]):
         raise AttnvizError(
             gettext(
-                "The two models do not have the same text in their pieces, so that the look of one is "
-                "none of the other’s."
+                "The pieces of the two models do not spell the same text. So the attention of one model cannot "
+                "be used in the other."
             )
         )
     owners = [index for index, text in enumerate(texts[0]) for _ in text]

@@ -48,7 +48,7 @@ def forced_words(traces: Sequence[Trace]) -> ForcedWords:
         if trace.words().target != words or trace.source_text != traces[0].source_text:
             raise AttnvizError(
                 gettext(
-                    "{model} and {other} were led through different words: they do not compare.",
+                    "{model} and {other} cannot be compared: their sentences or translations differ.",
                     model=traces[0].model,
                     other=trace.model,
                 )

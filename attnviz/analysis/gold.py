@@ -89,7 +89,7 @@ def within(gold: GoldLinks, words: Words) -> GoldLinks:
         if j >= len(source):
             raise AttnvizError(
                 gettext(
-                    "The link {link} is out of range: the source words count from 0 to {last}.",
+                    "The link {link} is out of range: the source words are numbered from 0 to {last}.",
                     link=link,
                     last=len(source) - 1,
                 )
@@ -97,7 +97,7 @@ def within(gold: GoldLinks, words: Words) -> GoldLinks:
         if i >= len(target):
             raise AttnvizError(
                 gettext(
-                    "The link {link} is out of range: the target words count from 0 to {last}.",
+                    "The link {link} is out of range: the target words are numbered from 0 to {last}.",
                     link=link,
                     last=len(target) - 1,
                 )

@@ -124,10 +124,12 @@ def _numbers(
     if face == "before":
         return alignment
     if not isinstance(trace, Record):
-        raise AttnvizError(gettext("There is no reading after the word of attention alone: it takes the whole model."))
+        raise AttnvizError(
+            gettext("Only the attention is available. Posterior attention (after the word) needs the whole model.")
+        )
     if posterior is None:
         told = gettext(
-            "What a step was about after its word is reckoned from the weights of the model {model}: give them, "
+            "Posterior attention (after the word) is computed from the weights of the model {model}. Give them, "
             "or show the alignment before the word.",
             model=trace.model,
         )

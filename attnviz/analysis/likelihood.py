@@ -40,8 +40,8 @@ class Readouts:
         if not trace.attends:
             raise AttnvizError(
                 gettext(
-                    "A model without attention has no weights to try and no posterior: there is nothing "
-                    "to choose from, for all its words are written from one context."
+                    "This model has no attention: it writes all its words from one context vector. So it has no "
+                    "weights to try and no posterior attention."
                 )
             )
         if not isinstance(trace, Trace):

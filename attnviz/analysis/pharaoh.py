@@ -47,7 +47,8 @@ def read_pharaoh(text: str) -> list[tuple[int, int]]:
         wrong = next((one for one, link in zip(text.split(), found, strict=True) if link is None), text)
         raise AttnvizError(
             gettext(
-                "“{found}” is no link. Write them as 0-0 1-2: a source word before a target word, both counted from 0.",
+                "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both "
+                "counted from 0.",
                 found=wrong[:40],
             )
         )
@@ -66,8 +67,8 @@ def read_gold_links(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tu
         if link is None:
             raise AttnvizError(
                 gettext(
-                    "“{found}” is no link. Write them as 0-0 1?2: a source word before a target word, both counted "
-                    "from 0, with - where the link is sure and ? where it is only possible.",
+                    "“{found}” is not a link. Write links as 0-0 1?2: the source word, then the target word, "
+                    "both counted from 0. The sign - marks a sure link and ? a possible one.",
                     found=one[:40],
                 )
             )

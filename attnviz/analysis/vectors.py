@@ -120,7 +120,7 @@ def _read(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
             yield told, file
     except DAMAGED as error:
         raise AttnvizError(
-            gettext("{name} has no vectors of a corpus: {error}.", name=path.name, error=str(error)[:80])
+            gettext("{name} contains no corpus vectors: {error}.", name=path.name, error=str(error)[:80])
         ) from error
 
 

@@ -25,7 +25,7 @@ def _model(record: Record) -> str:
 
 
 def _model_and_search(record: Record) -> str:
-    return gettext("Model {model}, {how}", model=record.model, how=search_name(record, gettext("a given translation")))
+    return gettext("Model {model}, {how}", model=record.model, how=search_name(record, gettext("forced decoding")))
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,12 @@ IMPORTED = Architecture(
     PAYLOADS | {"word"},
     {
         "softmax": lambda: gettext(
-            "The weights of an imported translator cannot be changed by hand here; another word can be tried."
+            "You cannot change the attention weights of an imported translator by hand. You can try another word "
+            "instead."
         ),
         "lab": lambda: gettext(
-            "This model was imported from another program: what a word depended on, and what other looks would "
-            "have made of it, is asked here of translators that are trained here."
+            "Attributions and perturbation tests need a translator trained with attnviz. This model was imported "
+            "from another program."
         ),
     },
 )

@@ -33,8 +33,8 @@ TRANSFORMER = Architecture(
     EVERY_TRANSLATION | {"word", "values", "scores", "weights", "stream"} | {f"idea-{name}" for name in IDEA},
     {
         "lab": lambda: gettext(
-            "This model is a transformer: what a word depended on, and what other looks would have made of it, "
-            "is asked here of models with one look a step."
+            "Attributions and perturbation tests need a model with one attention distribution per step. This "
+            "model is a transformer and has many per step."
         ),
     },
 )

@@ -105,9 +105,7 @@ def check_name(path: Path) -> None:
 
 def spelt_endings() -> str:
     """Return the readable extensions as part of a sentence."""
-    return gettext(
-        "{endings}, or, but for the last, in one of them with .gz or .xz after it", endings=", ".join(ENDINGS)
-    )
+    return gettext("{endings} (all but the last may be followed by .gz or .xz)", endings=", ".join(ENDINGS))
 
 
 def readable(path: Path) -> bool:
@@ -157,7 +155,7 @@ def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
             yield Skipped(number, other)
         elif len(columns) > 2:
             yield Skipped(
-                number, gettext("{count} columns: at most a source and a target are understood", count=len(columns))
+                number, gettext("{count} columns: at most two are allowed, source and target", count=len(columns))
             )
         else:
             yield _checked(number, *columns)
@@ -168,10 +166,10 @@ def _of_record(lines: Iterable[str]) -> Iterator[Line | Skipped]:
         try:
             gold = gold_of(json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            yield Skipped(number, gettext("no pair with links ({error})", error=error))
+            yield Skipped(number, gettext("not a pair with links ({error})", error=error))
             continue
         if not _inside(gold):
-            yield Skipped(number, gettext("a link points outside the words, which are counted from 0"))
+            yield Skipped(number, gettext("a link names a word that does not exist (words are counted from 0)"))
             continue
         found = _checked(number, detokenise(gold.source), detokenise(gold.target))
         yield Line(number, found.source, found.target, gold) if isinstance(found, Line) else found
@@ -190,7 +188,7 @@ def _of_parquet(path: Path) -> Iterator[Line | Skipped]:
                 if all(isinstance(value, str) for value in values):
                     yield _checked(number, *values)
                 else:
-                    yield Skipped(number, gettext("a cell holds no text"))
+                    yield Skipped(number, gettext("a cell contains no text"))
 
 
 def _cells(column: Any) -> list[Any]:
@@ -210,7 +208,7 @@ def _checked(number: int, source: str, target: str | None = None) -> Line | Skip
         if not text.strip():
             return Skipped(number, gettext("{what} is empty", what=what))
         if "\ufffd" in text:
-            return Skipped(number, gettext("{what} is no valid UTF-8", what=what))
+            return Skipped(number, gettext("{what} is not valid UTF-8", what=what))
         if (words := len(text.split())) > LONGEST_SENTENCE or len(text) > 20 * LONGEST_SENTENCE:
             return Skipped(
                 number,
@@ -238,7 +236,7 @@ def _with_gold(line: Line | Skipped, written: str) -> Line | Skipped:
         return Skipped(line.number, str(error))
     gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
     if not _inside(gold):
-        return Skipped(line.number, gettext("a link points outside the words that blanks divide the pair into"))
+        return Skipped(line.number, gettext("a link names a word that does not exist (words are separated by spaces)"))
     return Line(line.number, line.source, line.target, gold)
 
 

@@ -63,7 +63,7 @@ def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) 
     words = forced_words(interventions)
     ids = [words.get(step, piece) for step, piece in enumerate(target)]
     if ids[-1] != EOS:
-        raise AttnvizError(gettext("The end of a given translation cannot become a word."))
+        raise AttnvizError(gettext("The end mark of a given translation cannot be replaced by a word."))
     ids = ids[: ids.index(EOS) + 1]
     check_reached(interventions, len(ids))
     return ids

@@ -134,7 +134,7 @@ class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
             interventions,
             source_pieces,
             self._network,
-            gettext("This model was imported: its attention cannot be changed here. Words can be forced."),
+            gettext("This model was imported, so its attention cannot be changed. You can force words instead."),
         )
 
     def recorded(self, source: Sequence[int], memory: Any, course: Course) -> dict[str, Tensor]:
@@ -174,8 +174,8 @@ class PreparedTransformer(Prepared[TransformerTrace]):
             source_pieces,
             self._network,
             gettext(
-                "This model is a transformer: it has many attentions, and none of them can be changed here. Words can "
-                "be forced."
+                "This model is a transformer: its many attention distributions cannot be changed. You can force "
+                "words instead."
             ),
         )
 

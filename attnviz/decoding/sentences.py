@@ -46,7 +46,7 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
         return _ids(tokenizer, target, what)
     if not isinstance(target, Sequence) or not all(hasattr(piece, "__index__") for piece in target):
         raise AttnvizError(
-            gettext("A translation is a text, or ids of pieces, not {found}.", found=bounds.shown(target))
+            gettext("A translation must be a text or a sequence of piece ids, not {found}.", found=bounds.shown(target))
         )
     ids = [int(piece) for piece in target]
     if len(ids) > _LONGEST_PIECES + 1:
@@ -60,7 +60,9 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
         )
     inside = all(UNK <= piece < len(tokenizer) and piece not in (BOS, EOS) for piece in ids[:-1])
     if not inside or ids[-1:] != [EOS]:
-        raise AttnvizError(gettext("A translation given as pieces has ids of the vocabulary, that of </s> at its end."))
+        raise AttnvizError(
+            gettext("A translation given as piece ids must use ids of the vocabulary and end with the id of </s>.")
+        )
     return ids
 
 

@@ -65,8 +65,8 @@ def _check_size(config: TransformerConfig, source_pieces: int, target_pieces: in
     if 8 * config.layers * config.heads * cells > LARGEST // 2:
         raise AttnvizError(
             gettext(
-                "The attention of every head over {source} pieces and a translation of {target} is too much to be "
-                "kept. Shorten the sentence.",
+                "The attention of all heads, over {source} source pieces and {target} target pieces, is too "
+                "large to store. Shorten the sentence.",
                 source=source_pieces,
                 target=target_pieces,
             )

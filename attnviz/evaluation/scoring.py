@@ -215,11 +215,14 @@ def _of_same_length(found: _Side, drawn: _Side, remarks: list[str]) -> tuple[_Si
     elif extra > 0 and drawn.grows:
         count = len(drawn.pairs)
         found = found._replace(pairs=found.pairs[:count], words=found.words[:count])
-        remarks.append(gettext("Left out are {count} pairs at the end that the gold file does not have.", count=extra))
+        remarks.append(
+            gettext("The last {count} pairs are left out: the gold file does not contain them.", count=extra)
+        )
     elif extra:
         raise AttnvizError(
             gettext(
-                "Pairs of links: {links}; of gold links: {gold}. They must be the same, in the same order.",
+                "The links cover {links} sentence pairs, the gold links {gold}. Both must cover the same pairs, "
+                "in the same order.",
                 links=len(found.pairs),
                 gold=len(drawn.pairs),
             )
@@ -243,7 +246,7 @@ def _in_words_of(found: _Side, drawn: _Side) -> _Side:
             pairs[index] = Links(frozenset(moved(pairs[index].all)), frozenset(moved(pairs[index].possible)))
         except IndexError as error:
             raise AttnvizError(
-                gettext("Pair {number}: a link is of no word of the sentence.", number=index + 1)
+                gettext("Pair {number}: a link names a word that is not in the sentence.", number=index + 1)
             ) from error
     return found._replace(pairs=pairs)
 
@@ -255,7 +258,7 @@ def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> li
     if "".join(mine) != "".join(theirs):
         raise AttnvizError(
             gettext(
-                "Pair {number} has other words than the gold file: “{own}”, “{gold}”.",
+                "The words of pair {number} differ from those in the gold file: “{own}” and “{gold}”.",
                 number=number,
                 own=" ".join(mine)[:60],
                 gold=" ".join(theirs)[:60],
@@ -282,12 +285,16 @@ def _best(found: _Side, drawn: _Side, remarks: list[str]) -> Turn:
     if best.turned:
         remarks.append(
             gettext(
-                "The links have the target word first: turned, their AER is {aer:.3f} instead of {other:.3f}.", **told
+                "The links have the target word first. With both sides swapped, their AER is {aer:.3f} instead "
+                "of {other:.3f}.",
+                **told,
             )
         )
     links_base = best.links_base if found.counted is None else found.counted
     gold_base = best.gold_base if drawn.counted is None else drawn.counted
-    remarks.append(gettext("Links count from {links}, gold links from {gold}.", links=links_base, gold=gold_base))
+    remarks.append(
+        gettext("Links count words from {links}, gold links count them from {gold}.", links=links_base, gold=gold_base)
+    )
     return best
 
 

@@ -41,7 +41,8 @@ def several(records: Sequence[Attention], ending: str) -> bytes:
     if ending != "parquet":
         raise AttnvizError(
             gettext(
-                "A .{ending} file holds one sentence pair: choose it with --sentence, or write {endings}.",
+                "A .{ending} file holds one sentence pair. Choose the pair with --sentence, or write another "
+                "format: {endings}.",
                 ending=ending,
                 endings=", ".join(f".{one}" for one in ENDINGS),
             )

@@ -88,7 +88,7 @@ def _words(story: Story) -> dict[str, Any]:
             "next": gettext("Next step"),
             "step": gettext("Step"),
             "numbers": gettext("The numbers as a table"),
-            "references": gettext("Who said it first"),
+            "references": gettext("References"),
         },
         "chapters": [
             {
@@ -104,7 +104,7 @@ def _words(story: Story) -> dict[str, Any]:
         "references": [
             f"{who}. {title}." + (f" arXiv {number}" if number else "") for who, title, number in story.references
         ],
-        "footer": gettext("Made with attnviz; this file opens without a network."),
+        "footer": gettext("Made with attnviz; this file opens without an internet connection."),
     }
 
 

@@ -115,9 +115,9 @@ def agreement_table(found: Agreement) -> pd.DataFrame:
     told = told_answers()
     pairs = list(zip(*np.triu_indices(len(found.names), 1), strict=True))
     frame = {
-        gettext("answer"): [told[found.names[one]].name for one, _ in pairs],
-        gettext("other answer"): [told[found.names[other]].name for _, other in pairs],
-        gettext("same piece first"): [found.top[pair] for pair in pairs],
+        gettext("attribution"): [told[found.names[one]].name for one, _ in pairs],
+        gettext("other attribution"): [told[found.names[other]].name for _, other in pairs],
+        gettext("same top piece"): [found.top[pair] for pair in pairs],
         gettext("Kendall’s τ"): [found.tau[pair] for pair in pairs],
         gettext("total variation"): [found.variation[pair] for pair in pairs],
     }
@@ -278,7 +278,8 @@ def _alt(trace: Trace, found: AttributionMethods, step: int | None) -> str:
         for name in found.names
     )
     return gettext(
-        "{count} answers to what each word depended on, as heatmaps of one scale. What each names first: {listed}.",
+        "{count} attributions of each word, as heatmaps with the same scale. Most important piece according to "
+        "each: {listed}.",
         count=len(found.names),
         listed=listed,
     )

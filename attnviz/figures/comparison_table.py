@@ -47,7 +47,7 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
         gettext("difference"): logs[1] - logs[0],
     }
     if compared.looks and compared.face != "difference":
-        frame[gettext("total variation of the looks")] = compared.moved
+        frame[gettext("total variation of attention")] = compared.moved
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=gettext("row")))
 
 

@@ -133,7 +133,7 @@ def terms_table(names: list[str], rows: FloatArray) -> pd.DataFrame:
 
 def _context_alt(trace: Trace, step: int) -> str:
     return gettext(
-        "Context vector of step {step} as a sum of weighted annotations, {count} units wide, the sum below them.",
+        "Context vector of step {step}: weighted annotations of {count} units each, with their sum below.",
         step=step + 1,
         count=trace.contexts.shape[1],
     )

@@ -165,8 +165,8 @@ def context_units_alt(trace: Trace, found: ContextUnits, step: int) -> str:
     """Return the text alternative."""
     largest = int(np.abs(found.context - found.mean).argmax())
     return gettext(
-        "Units of the context vector of step {step}, added up word by word. {told} Furthest from its mean is unit "
-        "{unit}: {value}, in the mean {mean}.",
+        "Units of the context vector of step {step}, added up word by word. {told} Unit {unit} differs most from "
+        "its mean over all steps: {value} instead of {mean}.",
         step=step + 1,
         told=context_sentence(trace, found, step),
         unit=int(found.units[largest]) + 1,

@@ -96,7 +96,7 @@ def _layout(ink: Palette, names: tuple[str, str]) -> Spec:
             "height": _HEIGHT,
             "margin": {"l": 60, "r": 10, "t": 10, "b": 46},
             "meta": {
-                "alt": gettext("{y} against {x}, a point for each pair", x=names[0], y=names[1]),
+                "alt": gettext("{y} against {x}, one point for each sentence pair", x=names[0], y=names[1]),
                 "narrowest": 300,
             },
         }

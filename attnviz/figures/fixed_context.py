@@ -40,7 +40,7 @@ def fixed_context(
     layout = _layout(cells, len(vector), ink) | {
         "meta": {
             "alt": gettext(
-                "One vector for every step: the encoder reads {count} source words in order; its last forward "
+                "One vector for every step. The encoder reads {count} source words in order. Its last forward "
                 "annotation, {units} numbers, goes to each of {rows} target words.",
                 count=len(cells.source),
                 units=len(vector),

@@ -91,8 +91,8 @@ def _alt(found: ForcedWords) -> str:
         for kind, logs in zip(found.attentions, found.log_probabilities, strict=True)
     )
     return gettext(
-        "The probability of each of {count} words of one translation that {models} models are led through; "
-        "geometric means: {means}.",
+        "Probability of each of {count} words of one translation, which {models} models are forced to write. "
+        "Geometric means: {means}.",
         count=len(found.words),
         models=len(found.models),
         means=means,

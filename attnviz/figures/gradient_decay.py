@@ -200,7 +200,7 @@ def _alt(attentions: list[str], found: list[Reach]) -> str:
         for kind, one in zip(attentions, found, strict=True)
     ]
     return gettext(
-        "Lengths of gradients from the nearest quarter of the pairs of a written and a source piece to the "
-        "farthest. {told}.",
+        "Gradient lengths in the nearest and the farthest quarter of the pairs of a target piece and a source "
+        "piece. {told}.",
         told="; ".join(told),
     )

@@ -81,8 +81,8 @@ def weights_values(seen: Seen, step: int) -> Values:
     opened = open_head(seen)
     scores, alpha, best = opened.finite_scores[step], opened.weights[step], _strongest(opened, step)
     alt = gettext(
-        "Softmax of step {step}: beside each score the weight it becomes. The largest weight, {weight:.2f}, is that of "
-        "piece {number}, {name}.",
+        "Softmax of step {step}: each score and its attention weight, side by side. The largest weight, "
+        "{weight:.2f}, is that of piece {number}, {name}.",
         step=step + 1,
         weight=alpha[best],
         number=best + 1,
@@ -117,7 +117,7 @@ def values_strips(seen: Seen, step: int, *, theme: ThemeName = "light") -> go.Fi
     names, rows = _terms(seen, step)
     units = rows.shape[1]
     alt = gettext(
-        "What the head found at step {step} as a sum of weighted values, {count} units wide, the sum below them.",
+        "Output of the head at step {step}: weighted values of {count} units each, with their sum below.",
         step=step + 1,
         count=units,
     )
@@ -133,9 +133,7 @@ def values_frame(seen: Seen, *, thinned: bool = False, theme: ThemeName = "light
     """Return the figure of the growing sum of values, without its numbers: see `growth_frame`."""
     opened = open_head(seen)
     units = opened.values.shape[1]
-    alt = gettext(
-        "Weighted values, a strip of {count} units for each source piece, and below them their sum.", count=units
-    )
+    alt = gettext("Weighted values: a strip of {count} units for each source piece, with their sum below.", count=units)
     return growth_frame(opened, units, units, [gettext("values of the head")], alt, thinned=thinned, theme=theme)
 
 

@@ -130,7 +130,7 @@ def _alt(trace: TransformerTrace, rates: Rates) -> str:
         told
         + " "
         + gettext(
-            "Of the cross-attention, head {head} of layer {layer} aligns best, AER {rate}.",
+            "In the cross-attention, head {head} of layer {layer} aligns best: its AER is {rate}.",
             head=head + 1,
             layer=layer + 1,
             rate=decimal(rates[layer, head]),

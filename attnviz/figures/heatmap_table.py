@@ -36,7 +36,7 @@ def heatmap_alt(
     cells = grid(trace, by, end, face, posterior, weights)
     links = [
         gettext(
-            "{target} at {source} {alpha}",
+            "{target} on {source}: {alpha}",
             target=shorten(word, 30),
             source=shorten(cells.source[int(row.argmax())], 30),
             alpha=_amount(cells, float(row.max())),
@@ -46,14 +46,15 @@ def heatmap_alt(
     shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
     if gold:
         shown += ". " + gettext(
-            "Marked are {sure} and {possible} that people drew", **links_told(len(gold.sure), len(gold.possible))
+            "The heatmap also shows {sure} and {possible}, marked by hand",
+            **links_told(len(gold.sure), len(gold.possible)),
         )
     told = {"size": size_told(by, len(cells.target), len(cells.source)), "shown": shown}
     if cells.face == "after":
         return gettext("After the word: alignment of {size}. Largest shares: {shown}.", **told)
     if cells.face == "difference":
         return gettext(
-            "Difference of the alignment of {size}, after less before the word. Largest gains: {shown}.", **told
+            "Change of the alignment of {size}, after the word minus before. Largest gains: {shown}.", **told
         )
     return gettext("Alignment of {size}. Largest weights: {shown}.", **told)
 

@@ -63,7 +63,7 @@ def look_template(trace: Looks, theme: ThemeName, *, pulled: bool = True) -> Spe
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
-    layout["xaxis"] = value_axis(ink, gettext("share of the look"), [0, 1.2]) | {
+    layout["xaxis"] = value_axis(ink, gettext("share of attention"), [0, 1.2]) | {
         "tickvals": [0, 0.5, 1],
         "ticktext": [percent(share) for share in (0, 0.5, 1)],
     }

@@ -50,8 +50,8 @@ def compared_values(judgement: Judgement, step: int) -> Values:
         [judgement.target_projected[step], judgement.target_aligned[step], judgement.target_comparisons[step]]
     )
     alt = gettext(
-        "Strips of {count} units for French piece {number}, {name}: its own vector, what it sees of the English, and "
-        "their comparison, of length {length}.",
+        "Strips of {count} units for French piece {number}, {name}: its own vector, the English as it sees it, "
+        "and their comparison. The comparison has length {length}.",
         count=rows.shape[1],
         number=step + 1,
         name=piece_name(judgement.target_pieces[step]),
@@ -84,8 +84,8 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
     best = weight_order(looks, step)[0]
     lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
     return gettext(
-        "{name} looks most at {other}, {weight}. b is its vector, α the English as it sees it; G holds the two against "
-        "one another and returns v, of length {length}. All {count} pieces’ v are added up.",
+        "{name} attends most to {other}, {weight}. b is its own vector, α the English as it sees it. G compares "
+        "the two and returns v, of length {length}. The vectors v of all {count} pieces are added up.",
         name=quoted_name(judgement.target_pieces[step]),
         other=quoted_name(judgement.source_pieces[best]),
         weight=decimal(float(looks.alignment[step, best])),
@@ -109,7 +109,7 @@ def bag_figure(one: Judgement, other: Judgement | None = None, *, theme: ThemeNa
         data.append(_strips(rows, places, limit, ink) | {"xaxis": f"x{mark}", "yaxis": f"y{mark}"})
         axes[f"xaxis{mark}"] = _units(ink, units) | {"anchor": f"y{mark}"}
         if other:
-            title = gettext("as it stands") if k == 0 else gettext("two words swapped")
+            title = gettext("original order") if k == 0 else gettext("two words swapped")
             axes[f"xaxis{mark}"] |= {
                 "domain": ([0, 0.4], [0.6, 1])[k],
                 "title": {"text": title, "font": {"size": 13, "color": ink.ink}, "standoff": 2},
@@ -127,8 +127,8 @@ def bag_figure(one: Judgement, other: Judgement | None = None, *, theme: ThemeNa
 def _bag_alt(count: int, units: int, *, swapped: bool) -> str:
     if swapped:
         return gettext(
-            "The comparisons of {count} English pieces as strips of {units} units, before and after two words "
-            "were swapped, each with their sum below.",
+            "Comparisons of {count} English pieces as strips of {units} units, before and after two words were "
+            "swapped. The sum is below each.",
             count=count,
             units=units,
         )
@@ -142,7 +142,7 @@ def _bag_alt(count: int, units: int, *, swapped: bool) -> str:
 def bag_table(one: Judgement, other: Judgement | None = None) -> pd.DataFrame:
     """Return the lengths of the strips of `bag_figure` and their first three units, a row for each piece."""
     frames = []
-    for title, judgement in ((gettext("as it stands"), one), (gettext("two words swapped"), other)):
+    for title, judgement in ((gettext("original order"), one), (gettext("two words swapped"), other)):
         if judgement is None:
             continue
         names, rows = _bag(judgement)
@@ -164,7 +164,7 @@ def aggregated_table(judgement: Judgement) -> pd.DataFrame:
 
 def verdict_table(judgement: Judgement) -> pd.DataFrame:
     """Return the logits o and the probabilities p, a row for each class."""
-    verdicts = pd.Index([gettext("no translation"), gettext("translation")], name=gettext("verdict"))
+    verdicts = pd.Index([gettext("not a translation"), gettext("translation")], name=gettext("verdict"))
     return pd.DataFrame({"o": judgement.logits, "p": judgement.probabilities}, index=verdicts)
 
 

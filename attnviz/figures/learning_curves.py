@@ -69,7 +69,7 @@ def learnt_figure(
     tops = {"shares": _top([run, *beside]), "shapes": 1.0}
     for place, (panel, names) in enumerate(shown.items()):
         traces += _named_lines(run, names, _level(run, panel), place, tops[panel], ink)
-    titles = {"shares": gettext("weight on the drawn links"), "shapes": gettext("where the rows lie")}
+    titles = {"shares": gettext("weight on the gold links"), "shapes": gettext("where the weight lies")}
     titles = {panel: titles[panel] for panel in shown}
     ranges: dict[str, tuple[float, float | None]] = {panel: (0, top) for panel, top in tops.items()}
     return panels_figure([run], moments, traces, titles, ranges, update, ink, _learnt_alt(run), right=156)
@@ -96,9 +96,9 @@ def levels_table(run: Snapshots) -> pd.DataFrame:
     """Return the baselines of each measure of `run`: untrained attention, and gold links."""
     names = measure_names()
     columns = {
-        "alike": gettext("everywhere alike"),
+        "alike": gettext("uniform"),
         "diagonal": gettext("along the diagonal"),
-        "links": gettext("on the drawn links"),
+        "links": gettext("on the gold links"),
     }
     rows = {
         names.get(name, name): {columns[key]: level[key] for key in columns if key in level}
@@ -217,7 +217,7 @@ def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
     It is the mean level of uniform attention, or the gold links' diagonality.
     """
     shares = panel == "shares"
-    kind, title = ("alike", gettext("everywhere alike")) if shares else ("links", gettext("the drawn links"))
+    kind, title = ("alike", gettext("uniform")) if shares else ("links", gettext("the gold links"))
     levels = [run.levels.get(name, {}) for name in (SHARES if shares else ("diagonal",))]
     found = [level[kind] for level in levels if kind in level]
     if not found:
@@ -259,7 +259,7 @@ def _quality_alt(runs: Sequence[Snapshots]) -> str:
             if name in run.curves
         ]
         told.append(gettext("{run}: {told}", run=run_name(run, alone=len(runs) == 1), told=", ".join(ends)))
-    return gettext("Curves over the updates of the training. {told}.", told="; ".join(told))
+    return gettext("Curves over the training updates. {told}.", told="; ".join(told))
 
 
 def _learnt_alt(run: Snapshots) -> str:

@@ -70,7 +70,7 @@ def learning_values(run: Snapshots, sentence: int, moment: int) -> Values:
     cells = learning_cells(run, sentence, moment)
     strongest = [
         gettext(
-            "{target} at {source} {alpha}",
+            "{target} on {source}: {alpha}",
             target=shorten(word, 30),
             source=shorten(cells.source[int(row.argmax())], 30),
             alpha=decimal(float(row.max())),

@@ -179,12 +179,12 @@ def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
 def _alt(trace: Trace | Seq2SeqTrace, account: LogitAttribution, title: str) -> str:
     told = {"title": shorten(title, 60), "step": account.step + 1, "logit": account.logit}
     if not trace.attends:
-        return gettext("{title}: what each ingredient of step {step} added to the sum of {logit:.2f}.", **told)
+        return gettext("{title}: what each term of step {step} adds to the total of {logit:.2f}.", **told)
     largest = int(np.abs(account.source).argmax())
     piece = shorten(piece_name(trace.source_pieces[largest]))
     return gettext(
-        "{title}: what each ingredient of step {step} added to the sum of {logit:.2f}. The largest entry of a source "
-        "piece, {entry:+.2f}, is that of {piece}, whose weight is {weight:.2f}.",
+        "{title}: what each term of step {step} adds to the total of {logit:.2f}. The largest source term, "
+        "{entry:+.2f}, is that of {piece}, whose attention weight is {weight:.2f}.",
         entry=account.source[largest],
         piece=piece,
         weight=trace.alignment[account.step][largest],

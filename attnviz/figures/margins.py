@@ -65,26 +65,26 @@ def _sum(face: Face, name: str, amount: float) -> str:
     """Return the hover text of the bar below a column."""
     if face == "difference":
         return gettext(
-            "{name}: {amount} in all, after less before the word (Σ (α′ − α) over the rows)",
+            "{name}: {amount} in total, after the word minus before (Σ (α′ − α) over the rows)",
             name=name,
             amount=signed(amount),
         )
     if face == "after":
         return ngettext(
-            "{name}: {count:.2f} steps in all were about it (Σ α′ over the rows)",
-            "{name}: {count:.2f} steps in all were about it (Σ α′ over the rows)",
+            "{name}: {count:.2f} steps in total concern it (Σ α′ over the rows)",
+            "{name}: {count:.2f} steps in total concern it (Σ α′ over the rows)",
             amount,
             name=name,
         )
-    return gettext("{name}: looked at {amount:.2f} times in all (Σ α over the rows)", name=name, amount=amount)
+    return gettext("{name}: attended to {amount:.2f} times in total (Σ α over the rows)", name=name, amount=amount)
 
 
 def _spread(face: Face, name: str, bits: float, positions: int) -> str:
     """Return the hover text of the bar beside a row."""
     if face == "difference":
         return ngettext(
-            "{name}: entropy {bits} bits, that of α′ less that of α",
-            "{name}: entropy {bits} bits, that of α′ less that of α",
+            "{name}: entropy changes by {bits} bits (α′ minus α)",
+            "{name}: entropy changes by {bits} bits (α′ minus α)",
             round(bits, 2),
             name=name,
             bits=signed(bits),
@@ -92,20 +92,20 @@ def _spread(face: Face, name: str, bits: float, positions: int) -> str:
     most, alike = np.log2(positions), 2**bits
     if face == "after":
         wide = ngettext(
-            "as if it was about {count:.1f} pieces alike", "as if it was about {count:.1f} pieces alike", alike
+            "as if spread evenly over {count:.1f} pieces", "as if spread evenly over {count:.1f} pieces", alike
         )
         return ngettext(
-            "{name}: entropy H of α′ = {count:.2f} of at most {most:.2f} bits, {wide}",
-            "{name}: entropy H of α′ = {count:.2f} of at most {most:.2f} bits, {wide}",
+            "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
+            "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
             bits,
             name=name,
             most=most,
             wide=wide,
         )
-    wide = ngettext("as if it looked at {count:.1f} pieces alike", "as if it looked at {count:.1f} pieces alike", alike)
+    wide = ngettext("as if spread evenly over {count:.1f} pieces", "as if spread evenly over {count:.1f} pieces", alike)
     return ngettext(
-        "{name}: entropy H = {count:.2f} of at most {most:.2f} bits, {wide}",
-        "{name}: entropy H = {count:.2f} of at most {most:.2f} bits, {wide}",
+        "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
+        "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
         bits,
         name=name,
         most=most,

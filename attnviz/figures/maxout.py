@@ -97,7 +97,8 @@ def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) ->
 
 def _maxout_alt(winners: NDArray[np.float32], step: int) -> str:
     return gettext(
-        "Maxout of step {step}: {count} pairs, of each the larger is kept, from {low:.2f} to {high:.2f}.",
+        "Maxout of step {step}: it keeps the larger value of each of {count} pairs. The kept values run from "
+        "{low:.2f} to {high:.2f}.",
         step=step + 1,
         count=len(winners),
         low=winners.min(),

@@ -122,14 +122,14 @@ def _told(trace: Trace, found: MinimalChange, step: int, spelling: Spelling) -> 
 def _alt(trace: Trace, found: MinimalChange) -> str:
     endless, least = int(np.isinf(found.distances).sum()), int(found.distances.argmin())
     told = gettext(
-        "How much weight must move at each of {count} steps for another piece to be written.",
+        "How much weight must move at each of {count} steps so that another piece is written.",
         count=len(found.distances),
     )
     if endless:
-        told += " " + gettext("At {count} of them no change was found that does it.", count=endless)
+        told += " " + gettext("At {count} of these steps, no such change was found.", count=endless)
     if endless < len(found.distances):
         told += " " + gettext(
-            "Least firm is step {step}, {name}: {distance}.",
+            "Step {step}, {name}, needs the smallest change: {distance}.",
             step=least + 1,
             name=shorten(piece_name(trace.target_pieces[least]), 30),
             distance=decimal(float(found.distances[least])),

@@ -71,8 +71,8 @@ def work_table(found: Mapping[str, Work]) -> pd.DataFrame:
 
 def _parts() -> dict[str, str]:
     return {
-        "keys": gettext("keys, once a piece"),
-        "queries": gettext("query, once a step"),
+        "keys": gettext("keys, once per piece"),
+        "queries": gettext("query, once per step"),
         "pairs": gettext("every pair"),
     }
 

@@ -75,7 +75,7 @@ def trials_table(tried: PerturbationTests, spelling: Spelling, best: Trial | Non
     rows += [(gettext("permutation {number}", number=k), trial) for k, trial in enumerate(tried.permuted, 1)]
     perturbation_tests = [trial for _, trial in rows]
     frame = {
-        gettext("trial"): [name for name, _ in rows],
+        gettext("test"): [name for name, _ in rows],
         gettext("divergence of weights, bits"): [trial.divergence for trial in perturbation_tests],
         gettext("total variation"): [trial.total_variation for trial in perturbation_tests],
         gettext("probability of the word"): [trial.likelihood for trial in perturbation_tests],
@@ -95,7 +95,7 @@ def trials_likeliest_table(tried: PerturbationTests, spelling: Spelling, best: T
         for name, trial in _shown(tried, best).items()
         for rank, (piece, p) in enumerate(trial.top(_LIKELIEST), 1)
     ]
-    columns = [gettext("trial"), gettext("rank"), gettext("piece"), gettext("probability")]
+    columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
     return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
@@ -205,7 +205,7 @@ def _names(
     for row, (name, trial) in enumerate(shown.items()):
         if name == "permuted":
             told = gettext(
-                "{change}; {share} write the same",
+                "{change}; same piece: {share}",
                 change=decimal(tried.change_when_permuted),
                 share=percent(tried.kept_when_permuted),
             )
@@ -221,7 +221,7 @@ def _names(
         title = f"<b>{literal(names[name])}</b>"
         if name == "real":
             dash = f'<span style="color:{ink.encoder}">━</span>'
-            title += ", " + gettext("below as {dash}", dash=dash)
+            title += ", " + gettext("drawn as {dash} below", dash=dash)
         notes.append(note | {"text": title, "x": _LOOKS[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}})
         notes.append(
             note | {"text": literal(told), "x": _CHANGES[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
@@ -304,7 +304,7 @@ def _alt(tried: PerturbationTests, shown: dict[str, Trial], names: dict[str, str
         if name != "real"
     )
     return gettext(
-        "Step {step} with other weights, and how much that changes its probabilities (total variation): {told}.",
+        "Step {step} with other weights. How much each test changes the probabilities (total variation): {told}.",
         step=tried.step + 1,
         told=told,
     )

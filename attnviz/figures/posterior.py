@@ -130,9 +130,9 @@ def _ceiling(largest: float) -> float:
 def _alt(trace: Trace, found: PosteriorAttention, step: int) -> str:
     first, last = int(found.prior[step].argmax()), int(found.posterior[step].argmax())
     return gettext(
-        "Before and after the word of step {step}: for each source piece the weight α, times the likelihood of the "
-        "word with that annotation alone, gives the posterior. The largest weight, {weight:.2f}, is that of {piece}; "
-        "the largest posterior, {posterior:.2f}, that of {other}, whose likelihood is {likelihood}.",
+        "Step {step}, before and after its word. For each source piece, the weight α times the likelihood of the "
+        "word with that annotation alone gives the posterior. The largest weight, {weight:.2f}, is that of "
+        "{piece}. The largest posterior, {posterior:.2f}, is that of {other}, whose likelihood is {likelihood}.",
         step=step + 1,
         weight=found.prior[step, first],
         piece=short_name(trace, first),

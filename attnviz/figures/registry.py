@@ -162,7 +162,7 @@ def _maxout_table(subject: Subject) -> pd.DataFrame:
 
 
 def _microscope_heading(subject: Subject) -> str:
-    return step_heading(subject.trace, subject.step, gettext("Energy microscope"), subject.examined)
+    return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.examined)
 
 
 def rows_of(subject: Subject) -> tuple[int, ...]:
@@ -177,7 +177,7 @@ def _ledger_values(subject: Subject, theme: ThemeName) -> Values:
 
 
 def _ledger_heading(subject: Subject) -> str:
-    title = gettext("Logit ledger")
+    title = gettext("Logit attribution")
     if subject.explained != subject.trace.target_ids[subject.step]:
         title = f"{title}, {quote(shorten(subject.name(subject.explained), 20))}"
     return step_heading(subject.trace, subject.step, title)
@@ -252,7 +252,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         uses_weights=True,
     ),
     "microscope": StepFigure(
-        lambda _: gettext("Energy microscope"),
+        lambda _: gettext("Energy decomposition"),
         MICROSCOPE,
         lambda subject: microscope_table(subject.units),
         (UNITS, ATTENTION, KNOWN_UNITS, SCORE_VECTOR),
@@ -260,7 +260,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         heading=_microscope_heading,
     ),
     "ledger": StepFigure(
-        lambda _: gettext("Logit ledger"),
+        lambda _: gettext("Logit attribution"),
         LEDGER,
         lambda subject: ledger_table(subject.trace, subject.logit_attribution),
         (LINEAR, WEIGHTS),
@@ -275,7 +275,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         uses_weights=True,
     ),
     "trials": StepFigure(
-        lambda _: gettext("Other looks, tried"),
+        lambda _: gettext("Perturbation tests"),
         TRIALS,
         lambda subject: trials_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
         (ONE_LOOK, ATTENTION, LOOKS),

@@ -49,7 +49,7 @@ def _told_of(
 
 def _not_of_imports() -> str:
     return gettext(
-        "This model was imported from another program: this picture is one of the translators that are trained here."
+        "This figure exists only for translators trained with attnviz. This model was imported from another program."
     )
 
 
@@ -57,8 +57,8 @@ RECURRENT = Need(
     lambda subject: subject.trace.recurrent,
     _told_of(
         lambda: gettext(
-            "This model is a transformer, which has no recurrent state, and many looks at each step instead of "
-            "one: this picture is one of recurrent translators."
+            "This figure exists only for recurrent translators. This model is a transformer: it has no recurrent "
+            "state, and many attention distributions at each step."
         )
     ),
 )
@@ -67,8 +67,8 @@ UNITS = Need(
     RECURRENT.met,
     _told_of(
         lambda: gettext(
-            "This model is a transformer: its score is the product of query and key, shown above, and no layer "
-            "of units lies inside it to be taken apart."
+            "This model is a transformer: its score is the product of query and key, shown above. It has no "
+            "layer of units to decompose."
         )
     ),
 )
@@ -76,8 +76,8 @@ LINEAR = Need(
     lambda subject: subject.trace.recurrent and subject.trace.linear,
     _told_of(
         lambda: gettext(
-            "This model is a transformer, and has no logit ledger: between what its heads find and the logit "
-            "stand feed-forward networks and normalisations, so that the logit does not split into parts."
+            "This model is a transformer, so logit attribution is not possible. Feed-forward networks and "
+            "normalisations lie between its heads and the logit: the logit does not split into parts."
         ),
         no_ledger,
     ),
@@ -86,19 +86,19 @@ ONE_LOOK = Need(
     RNNSEARCH.met,
     _told_of(
         lambda: gettext(
-            "This model is a transformer: a step has many looks, and there is no one context, of which Bayes "
-            "could tell what a look was about once its word is known."
+            "This model is a transformer: each step has many attention distributions and no single context "
+            "vector. So Bayes’ rule gives no posterior attention."
         ),
         lambda: gettext(
-            "This model was imported from another program: what a look was about once its word is known is told here "
-            "of translators that are trained here."
+            "Posterior attention exists only for translators trained with attnviz. This model was imported from "
+            "another program."
         ),
     ),
 )
 
 
 def _no_heads() -> str:
-    return gettext("This model is a recurrent translator: it has no heads, of which this picture is.")
+    return gettext("This figure shows attention heads. This model is a recurrent translator and has none.")
 
 
 HEADS = Need(
@@ -108,7 +108,7 @@ HEADS = Need(
 TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: inside_is_missing())
 GIVEN = Need(
     lambda subject: not subject.trace.translated,
-    lambda _: gettext("This picture is one of attention that another program computed."),
+    lambda _: gettext("This figure exists only for attention that another program computed."),
 )
 ENERGIES = Need(
     lambda subject: subject.trace.recurrent or (not subject.trace.translated and subject.trace.energies.size > 0),
@@ -116,7 +116,7 @@ ENERGIES = Need(
 )
 ATTENTION = Need(
     lambda subject: subject.trace.attends,
-    lambda _: gettext("This model has no attention: no energy is computed, so there is none to take apart."),
+    lambda _: gettext("This model has no attention: it computes no energies, so there is nothing to decompose."),
 )
 KNOWN_UNITS = Need(
     lambda subject: not scorer_of(subject.trace.config).missing,
@@ -125,39 +125,39 @@ KNOWN_UNITS = Need(
 SCORE_VECTOR = Need(
     _has_score_vector,
     lambda subject: gettext(
-        "This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy cannot be "
-        "taken apart. Put the model in the folder of models.",
+        "The energy cannot be decomposed. This trace lacks the vector v_a, and the model that made it, "
+        "“{model}”, is not available. Put the model in the folder of models.",
         model=subject.trace.model,
     ),
 )
 WEIGHTS = Need(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is "
-        "not here. Put it in the folder of models and open the translation again.",
+        "Logit attribution needs the weights of “{model}”, the model that made this translation. It is not "
+        "available. Put it in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )
 LOOKS = Need(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "What a step makes of other weights is computed from the model that made this translation, “{model}”, which is "
-        "not here. Put it in the folder of models and open the translation again.",
+        "Attributions and perturbation tests need “{model}”, the model that made this translation. It is not "
+        "available. Put it in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )
 CHOICE = Need(
     lambda subject: subject.trace.attends,
     lambda _: gettext(
-        "A model without attention has no weights to try and no posterior: there is nothing to choose from, "
-        "for all its words are written from one context."
+        "This model has no attention: it writes all its words from one context vector. So it has no weights to "
+        "try and no posterior attention."
     ),
 )
 POSTERIOR = Need(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "What a look was about once its word was known is computed from the weights of the model that made this "
-        "translation, “{model}”, which is not here. Put it in the folder of models and open the translation again.",
+        "Posterior attention needs the weights of “{model}”, the model that made this translation. It is not "
+        "available. Put it in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )
@@ -167,5 +167,5 @@ CHANGED = Need(
 )
 RIVAL = Need(
     lambda subject: subject.against is not None,
-    lambda _: gettext("There is no other piece to hold this one against."),
+    lambda _: gettext("There is no other piece to compare this one with."),
 )

@@ -127,9 +127,7 @@ def stream_values(seen: TransformerTrace | OpenHead, step: int) -> Values:
     names, rows = stream_rows(seen, step)
     lengths = np.linalg.norm(rows, axis=1)
     told = "; ".join(f"{name} {decimal(length)}" for name, length in zip(names, lengths.tolist(), strict=True))
-    alt = gettext(
-        "The residual stream of step {step}, term by term, with their lengths: {told}.", step=step + 1, told=told
-    )
+    alt = gettext("Terms of the residual stream of step {step}, with their lengths: {told}.", step=step + 1, told=told)
     texts = [f" {decimal(length)}" for length in lengths.tolist()]
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
 

@@ -38,7 +38,7 @@ def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: The
         {
             "type": "scatter",
             "mode": "lines",
-            "name": gettext("no translation of it"),
+            "name": gettext("unrelated text"),
             "x": list(words),
             "y": found.floor,
             "line": {"color": ink.quiet, "width": 1.5, "dash": "longdash"},
@@ -101,7 +101,7 @@ def sentence_growth_table(found: Growth) -> pd.DataFrame:
         gettext("clause"): list(found.clauses),
         found.judge: list(found.references),
     }
-    frame[gettext("chrF, no translation of it")] = found.floor
+    frame[gettext("chrF, unrelated text")] = found.floor
     for model, scores, translations in zip(found.models, found.scores, found.translations, strict=True):
         frame |= {f"chrF, {model}": scores, model: list(translations)}
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.clauses) + 1, name=gettext("clauses")))
@@ -109,7 +109,7 @@ def sentence_growth_table(found: Growth) -> pd.DataFrame:
 
 def _alt(found: Growth) -> str:
     return gettext(
-        "A line a model: how good its translations of the {count} beginnings of a sentence are. {told}",
+        "One line for each model: the quality of its translations of the {count} beginnings of a sentence. {told}",
         count=len(found.words),
         told=growth_sentence(found),
     )

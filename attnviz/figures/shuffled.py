@@ -53,8 +53,8 @@ def shuffled_figure(trace: Trace, found: Shuffled, *, step: int | None = None, t
             "symbol": ["circle" if whole else "circle-open" for whole in kept],
         },
         "hovertemplate": gettext(
-            "{piece}<br>largest weight {largest}<br>change when shuffled {change}<br>{kept} of the shufflings write "
-            "the same",
+            "{piece}<br>largest weight {largest}<br>change when shuffled {change}<br>{kept} of the shuffles "
+            "write the same piece",
             piece="%{customdata[1]}",
             largest="%{x:.2f}",
             change="%{y:.2f}",
@@ -101,7 +101,7 @@ def shuffled_table(trace: Trace, found: Shuffled) -> pd.DataFrame:
         gettext("target piece"): list(trace.target_pieces),
         gettext("largest weight"): found.largest,
         gettext("change when shuffled"): found.change,
-        gettext("share that write the same"): found.kept,
+        gettext("share with the same piece"): found.kept,
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.change) + 1, name=gettext("step")))
 
@@ -125,8 +125,8 @@ def _named(found: Shuffled, names: list[str]) -> list[str]:
 
 def _alt(found: Shuffled) -> str:
     return gettext(
-        "A point for each of {count} steps: its largest weight from {least} to {most}, and how much its probabilities "
-        "change when the weights are shuffled, from {small} to {large}. {told}",
+        "One point for each of {count} steps. Its largest weight lies between {least} and {most}. Shuffling the "
+        "weights changes its probabilities by {small} to {large}. {told}",
         count=len(found.change),
         least=decimal(float(found.largest.min())),
         most=decimal(float(found.largest.max())),

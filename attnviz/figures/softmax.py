@@ -54,8 +54,8 @@ def softmax_values(trace: Trace, step: int) -> Values:
     energies, alpha = finite_energies(trace)[step], trace.alignment[step]
     best = weight_order(trace, step)[0]
     alt = gettext(
-        "Softmax of step {step}: beside each energy the weight it becomes. The largest weight, {weight:.2f}, is that "
-        "of piece {number}, {name}.",
+        "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
+        "{weight:.2f}, is that of piece {number}, {name}.",
         step=step + 1,
         weight=alpha[best],
         number=best + 1,

@@ -52,7 +52,7 @@ def looks_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     ink, opened, words = palette(theme), open_head(trace), trace.words().source
     layers, heads = trace.cross_weights.shape[:2]
     count, here, columns = layers * heads, opened.layer * heads + opened.head, len(words)
-    names = [gettext("look {k}", k=k + 1) for k in range(count)]
+    names = [gettext("attention {k}", k=k + 1) for k in range(count)]
     names[here] = emphasise(names[here], ink.context)
     labels = axis_labels(words, _LETTERS)
     slanted = sum(map(len, labels)) > 40
@@ -106,14 +106,14 @@ def looks_values(trace: TransformerTrace, step: int) -> Values:
     shares = words_of_looks(trace, step).reshape(-1, len(words))
     names = [literal(shorten(word, 60)) for word in words]
     told = [
-        [f"{gettext('look {k}', k=k)}<br>{name} {percent(share)}" for name, share in zip(names, row, strict=True)]
+        [f"{gettext('attention {k}', k=k)}<br>{name} {percent(share)}" for name, share in zip(names, row, strict=True)]
         for k, row in enumerate(shares.tolist(), 1)
     ]
     found, counts = np.unique(strongest_words(trace, step), return_counts=True)
     most = int(counts.argmax())
     alt = ngettext(
-        "Where each of {all} looks of step {step} goes, a row for each. {count} of them goes most to {word}.",
-        "Where each of {all} looks of step {step} goes, a row for each. {count} of them go most to {word}.",
+        "The {all} attention distributions of step {step}, one row each. {count} of them attends most to {word}.",
+        "The {all} attention distributions of step {step}, one row each. {count} of them attend most to {word}.",
         int(counts[most]),
         all=len(shares),
         step=step + 1,
@@ -168,7 +168,7 @@ def added_values(trace: TransformerTrace, step: int) -> Values:
     names = _names(opened)
     told = ", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3])
     alt = gettext(
-        "What step {step} keeps in mind, and where it is from, a bar for each. Most is from: {told}.",
+        "What the vector of step {step} is made of, one bar for each part. The largest parts: {told}.",
         step=step + 1,
         told=told,
     )
@@ -177,7 +177,7 @@ def added_values(trace: TransformerTrace, step: int) -> Values:
 
 def _names(opened: OpenHead) -> list[str]:
     layers = range(1, len(opened.trace.cross_weights) + 1)
-    return [gettext("what stands last"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
+    return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
 
 
 def _between(row: int, colour: str) -> dict[str, Any]:

@@ -85,21 +85,21 @@ def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.fl
     if not trace.attends:
         raise AttnvizError(
             gettext(
-                "The model {model} has no attention, so no alignment to be shown before and after the word.",
+                "The model {model} has no attention, so there is no alignment to show before and after the word.",
                 model=trace.model,
             )
         )
     if trace.imported:
         raise AttnvizError(
             gettext(
-                "The model {model} was imported: there is no reading of its looks after the word.", model=trace.model
+                "The model {model} was imported, so it has no posterior attention (after the word).", model=trace.model
             )
         )
     if not trace.attends_once:
         raise AttnvizError(
             gettext(
-                "The model {model} is a transformer: its steps have many looks, and none that could be "
-                "shown before and after the word.",
+                "The model {model} is a transformer: each step has many attention distributions, so it has no "
+                "single posterior attention (after the word).",
                 model=trace.model,
             )
         )

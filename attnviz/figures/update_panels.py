@@ -121,7 +121,7 @@ def _update_axis(last: float, ink: Palette) -> Spec:
         "zeroline": False,
         "ticktext": [grouped(tick) for tick in ticks],
         "title": {
-            "text": gettext("updates of the weights, by ratios"),
+            "text": gettext("training updates (log scale)"),
             "font": {"size": 12, "color": ink.quiet},
             "standoff": 6,
         },

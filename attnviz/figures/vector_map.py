@@ -68,7 +68,7 @@ def vector_map_template(
             "automargin": True,
         }
     alt = gettext(
-        "A map of {count} vectors of the corpus by two principal components, with this step’s among them",
+        "A map of {count} corpus vectors along two principal components, including the vector of this step",
         count=len(places),
     )
     meta = {"alt": alt, "narrowest": 320, "opens": list(opens)}

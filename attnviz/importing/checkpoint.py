@@ -42,7 +42,9 @@ class Vocabulary:
         if found is None:
             raise AttnvizError(
                 gettext(
-                    "The vocabulary {name} has none of the tokens {tokens}.", name=self.name, tokens=", ".join(names)
+                    "The vocabulary {name} must contain one of the tokens {tokens}.",
+                    name=self.name,
+                    tokens=", ".join(names),
                 )
             )
         return found
@@ -65,7 +67,7 @@ def read_tensors(folder: Path) -> dict[str, Array]:
     if len(files) != 1:
         raise AttnvizError(
             gettext(
-                "{folder} must hold one checkpoint, a file that ends in .pt, .pth or .ckpt; it has {count}.",
+                "{folder} must contain one checkpoint, a file that ends in .pt, .pth or .ckpt; it contains {count}.",
                 folder=folder,
                 count=len(files),
             )
@@ -77,7 +79,7 @@ def read_tensors(folder: Path) -> dict[str, Array]:
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
         raise AttnvizError(
             gettext(
-                "{path} is no checkpoint that can be read ({kind}). Save the tensors alone: "
+                "{path} cannot be read as a checkpoint ({kind}). Save only the tensors: "
                 "torch.save(model.state_dict(), path).",
                 path=files[0],
                 kind=type(error).__name__,
@@ -103,9 +105,9 @@ def _plain(path: Path, found: object) -> dict[str, Array]:
         if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and not tensor.is_sparse
     }
     if not arrays:
-        raise AttnvizError(gettext("{path} holds no tensors by name: save model.state_dict().", path=path))
+        raise AttnvizError(gettext("{path} contains no named tensors: save model.state_dict().", path=path))
     if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise AttnvizError(gettext("{path} holds numbers that are none.", path=path))
+        raise AttnvizError(gettext("{path} contains NaN or infinite values.", path=path))
     return arrays
 
 
@@ -120,7 +122,8 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
     if path is None:
         raise AttnvizError(
             gettext(
-                "{folder} lacks the {side} vocabulary: write {side}.txt, one token a line in the order of their ids.",
+                "{folder} lacks the {side} vocabulary. Add a file {side}.txt with one token a line, in the order "
+                "of their ids.",
                 folder=folder,
                 side=side,
             )

@@ -23,7 +23,10 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     folder = Path(folder)
     if not folder.is_dir():
         raise AttnvizError(
-            gettext("{folder} is no folder. Name the one with the checkpoint and its vocabularies.", folder=folder)
+            gettext(
+                "{folder} is not a folder. Give the folder that contains the checkpoint and its vocabularies.",
+                folder=folder,
+            )
         )
     source, target = read_vocabulary(folder, "source"), read_vocabulary(folder, "target")
     tensors, name = read_tensors(folder), folder.resolve().name
@@ -39,16 +42,16 @@ def _settings(path: Path) -> Mapping[str, Any]:
     except ImportError as error:
         raise AttnvizError(
             gettext(
-                "Joey NMT's config.yaml is read with the Python package pyyaml, which is not installed: "
-                "pip install pyyaml."
+                "Reading Joey NMT's config.yaml needs the Python package pyyaml, which is not installed: pip "
+                "install pyyaml."
             )
         ) from error
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         told = gettext(
-            "{path} cannot be read ({kind}): Joey NMT's configuration says what its tensors do not, activation "
-            "and first state.",
+            "{path} cannot be read ({kind}). Joey NMT's configuration gives the activation and the first decoder "
+            "state, which its tensors do not contain.",
             path=path,
             kind=type(error).__name__,
         )
@@ -57,5 +60,5 @@ def _settings(path: Path) -> Mapping[str, Any]:
     sides = [model.get(side, {}) for side in ("encoder", "decoder")] if isinstance(model, Mapping) else [None]
     plain = all(isinstance(side, Mapping) and isinstance(side.get("embeddings") or {}, Mapping) for side in sides)
     if not isinstance(model, Mapping) or not plain:
-        raise AttnvizError(gettext("{path} has no model with encoder and decoder.", path=path))
+        raise AttnvizError(gettext("{path} has no section “model” with an encoder and a decoder.", path=path))
     return model

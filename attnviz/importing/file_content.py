@@ -127,7 +127,7 @@ def decoded(data: bytes, encoding: str | None = None) -> str:
     except UnicodeDecodeError as error:
         return _not_utf8(data, error.start)
     if "\0" in text:
-        raise AttnvizError(gettext("The text holds NUL characters: the file is damaged, or not text."))
+        raise AttnvizError(gettext("The text contains NUL characters: the file is damaged, or it is not text."))
     return text
 
 
@@ -139,7 +139,7 @@ def _in(data: bytes, encoding: str) -> str:
             gettext("The file cannot be read as {encoding}: {error}.", encoding=encoding[:40], error=str(error)[:80])
         ) from error
     if not isinstance(text, str):
-        raise AttnvizError(gettext("{encoding} is no text encoding.", encoding=encoding[:40]))
+        raise AttnvizError(gettext("{encoding} is not a text encoding.", encoding=encoding[:40]))
     return text.removeprefix("\ufeff")
 
 
@@ -168,7 +168,7 @@ def _not_utf8(data: bytes, start: int) -> str:
     line = data[begin : end if end >= 0 else len(data)]
     letters = sum(byte >= 0x80 for byte in data[:100_000])
     if letters > 0.3 * min(len(data), 100_000) or any(byte < 9 for byte in line[:1000]):
-        raise AttnvizError(gettext("It is neither a text file nor one of arrays: no attention that can be read."))
+        raise AttnvizError(gettext("This file contains neither text nor arrays, so no attention can be read from it."))
     seems = "Windows-1252" if _WINDOWS.search(data) else "Latin-1"
     raise AttnvizError(_refusal(seems, number, line.decode("cp1252", "replace").strip()[:60]))
 

@@ -71,7 +71,8 @@ def matrix_of_groups(text: str) -> NDArray[np.float64]:
     if len(rows) > MOST_TOKENS + 1 or len(rows[0]) > MOST_TOKENS + 1 or len({*map(len, rows)}) > 1:
         raise AttnvizError(
             gettext(
-                "The groups of weights must have one length, and be at most {most} of at most as many.",
+                "All groups of weights must have the same length. At most {most} groups of at most {most} "
+                "weights are allowed.",
                 most=MOST_TOKENS + 1,
             )
         )
@@ -87,7 +88,7 @@ def damaged_line(number: int, line: str) -> AttnvizError:
     """Return the error for a line that does not match the format of the others."""
     return AttnvizError(
         gettext(
-            "Line {number} does not have the form of the lines before it: “{line}”.",
+            "Line {number} does not have the same format as the lines before it: “{line}”.",
             number=number,
             line=line.strip()[:60],
         )

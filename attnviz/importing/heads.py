@@ -42,8 +42,8 @@ def split_batch(array: Array, count: int | None) -> Batch:
     if array.ndim < 2 or array.ndim > 5 or not array.size:
         raise AttnvizError(
             gettext(
-                "An array of attention has 2 to 5 dimensions, of which the last two are target and source tokens; this "
-                "one has shape {shape}.",
+                "An attention array has 2 to 5 dimensions; the last two are target and source tokens. This array "
+                "has shape {shape}.",
                 shape=shape_name(array),
             )
         )
@@ -56,8 +56,8 @@ def split_batch(array: Array, count: int | None) -> Batch:
             return Batch([array.take(n, axis=axes[0]) for n in range(count)], padded=True)
         raise AttnvizError(
             gettext(
-                "The array has shape {shape}: none of its dimensions before the last two is of the {count} sentence "
-                "pairs that were given.",
+                "The array has shape {shape}, but there are {count} sentence pairs. One dimension before the "
+                "last two must have that size.",
                 shape=shape_name(array),
                 count=count,
             )
@@ -81,8 +81,8 @@ def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64],
     if leading > 2 or wanted > leading:
         raise AttnvizError(
             gettext(
-                "The array has shape {shape}: which of the dimensions before the last two are layers and heads is not "
-                "clear. Save (layers, heads, target tokens, source tokens) of one sentence pair.",
+                "The array has shape {shape}: it is not clear which dimensions are layers and heads. Save the "
+                "array of one sentence pair as (layers, heads, target tokens, source tokens).",
                 shape=shape,
             )
         )
@@ -108,7 +108,7 @@ def _one_of(array: Array, index: int | None, axis: int, shape: str) -> Array:
     if not -count <= index < count:
         raise AttnvizError(
             gettext(
-                "There is no layer or head {number}: the array has shape {shape}; numbers count from 0.",
+                "Layer or head {number} does not exist: the array has shape {shape}. Numbers start at 0.",
                 number=index,
                 shape=shape,
             )

@@ -68,12 +68,12 @@ def from_huggingface(
 def _check(model: Any, text: str, layer: int | None, head: int | None) -> None:
     if not getattr(getattr(model, "config", None), "is_encoder_decoder", False):
         raise AttnvizError(
-            gettext("{name} is no encoder-decoder model, so it has no cross-attention.", name=type(model).__name__)
+            gettext("{name} is not an encoder-decoder model, so it has no cross-attention.", name=type(model).__name__)
         )
     if not text.strip():
         raise AttnvizError(gettext("There is no text: write a sentence."))
     if layer is None and head is not None:
-        raise AttnvizError(gettext("A head is one of a layer: say which layer."))
+        raise AttnvizError(gettext("A head belongs to a layer: name the layer too."))
 
 
 def _most(model: Any) -> int:
@@ -86,7 +86,7 @@ def _check_length(model: Any, ids: Any) -> None:
     if ids.shape[1] > _most(model):
         raise AttnvizError(
             gettext(
-                "There are {count} tokens on a side; at most {most} can be shown.",
+                "The source or the target has {count} tokens; at most {most} can be shown.",
                 count=ids.shape[1],
                 most=_most(model),
             )
@@ -126,8 +126,7 @@ def _written(model: Any, tokenizer: Any, ids: Any, mask: Any, target: str | None
     if start is None or not labels.numel():
         raise AttnvizError(
             gettext(
-                "The model cannot be led through this target: it is empty, or the model does not say "
-                "which token it starts with."
+                "Forced decoding cannot begin: the target is empty, or the model has no start token for its decoder."
             )
         )
     return torch.cat([torch.full_like(labels[:, :1], start), labels], dim=1)

@@ -106,15 +106,15 @@ def _misfit(pairs: Sequence[Counted], base: int) -> CountingError:
             if side == 0:
                 return CountingError(
                     gettext(
-                        "Pair {number} has a link of source token {link}, but there are {count}, counted from {base}. "
-                        "Give the tokens that the links count.",
+                        "Pair {number} has a link of source token {link}, but only {count} source tokens, "
+                        "counted from {base}. Give the tokens that the links refer to.",
                         **told,
                     )
                 )
             return CountingError(
                 gettext(
-                    "Pair {number} has a link of target token {link}, but there are {count}, counted from {base}. "
-                    "Give the tokens that the links count.",
+                    "Pair {number} has a link of target token {link}, but only {count} target tokens, counted "
+                    "from {base}. Give the tokens that the links refer to.",
                     **told,
                 )
             )

@@ -89,7 +89,7 @@ def _check(weights: Mapping[str, Array], activation: object, start: object) -> t
     """Return the numbers of encoder and decoder layers; raise AttnvizError where the structure differs."""
     if activation != ACTIVATION or start not in _STARTS:
         told = gettext(
-            "it has the activation {activation} and begins with {start}",
+            "its activation is {activation} and its init_hidden is {start}",
             activation=repr(activation)[:20],
             start=repr(start)[:20],
         )
@@ -102,15 +102,17 @@ def _check(weights: Mapping[str, Array], activation: object, start: object) -> t
         raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
     if others := sorted(set(weights) - set(shapes)):
         told = ngettext(
-            "it has {count} tensor more, such as {names}",
-            "it has {count} tensors more, such as {names}",
+            "it has {count} unexpected tensor: {names}",
+            "it has {count} unexpected tensors, such as {names}",
             len(others),
             names=", ".join(others[:3]),
         )
         raise other_structure(told)
     for name, shape in shapes.items():
         if weights[name].shape != shape:
-            raise other_structure(gettext("{name} has the shape {shape}", name=name, shape=weights[name].shape))
+            raise other_structure(
+                gettext("{name} has the unexpected shape {shape}", name=name, shape=weights[name].shape)
+            )
     return layers[0], layers[1]
 
 

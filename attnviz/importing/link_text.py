@@ -62,7 +62,9 @@ def read_links(text: str) -> Links:
     groups = text.split()
     if len(groups) > MOST_LINKS:
         raise AttnvizError(
-            gettext("There are {count} links; at most {most} can be read.", count=len(groups), most=MOST_LINKS)
+            gettext(
+                "A sentence pair has {count} links; at most {most} can be read.", count=len(groups), most=MOST_LINKS
+            )
         )
     if _PLAIN.fullmatch(text.strip()):
         places = [int(place) for place in _PLACE.findall(text)]
@@ -74,8 +76,8 @@ def read_links(text: str) -> Links:
         if found is None:
             raise AttnvizError(
                 gettext(
-                    "“{found}” is no link. Write them as 0-0 1?2: a source token before a target token, with - where "
-                    "the link is sure and ? where it is only possible.",
+                    "“{found}” is not a link. Write links as 0-0 1?2: source token, sign, target token. The sign "
+                    "is - for a sure link and ? for a link that is only possible.",
                     found=group[:40],
                 )
             )
@@ -86,7 +88,7 @@ def read_links(text: str) -> Links:
         if share := found[4] or found[5]:
             shares[link] = float(share)
     if shares and (len(shares) < len(links) or max(shares.values()) > 1):
-        raise AttnvizError(gettext("Either every link has a probability, from 0 to 1, or none has one."))
+        raise AttnvizError(gettext("Give every link a probability from 0 to 1, or give no link one."))
     return Links(frozenset(links), frozenset(possible - sure), shares, marked=marked)
 
 
@@ -94,6 +96,6 @@ def links_of(pairs: Sequence[Link]) -> Links:
     """Return `pairs` as links, without checking indices; raise AttnvizError where there are too many."""
     if len(pairs) > MOST_LINKS:
         raise AttnvizError(
-            gettext("There are {count} links; at most {most} can be read.", count=len(pairs), most=MOST_LINKS)
+            gettext("A sentence pair has {count} links; at most {most} can be read.", count=len(pairs), most=MOST_LINKS)
         )
     return Links(frozenset(pairs))

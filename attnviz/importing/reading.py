@@ -98,7 +98,7 @@ def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
         if not named:
             raise AttnvizError(
                 gettext(
-                    "There is no format {name}; there are {names}.",
+                    "There is no format {name}. Choose from {names}.",
                     name=name[:40],
                     names=", ".join(dict.fromkeys(one.name for one in FORMATS)),
                 )
@@ -126,13 +126,14 @@ def _unknown(content: Content) -> str:
     head = content.text.lstrip()[:200].lower()
     if head.startswith(("<!doctype", "<html", "<?xml", "<svg", "<tmx")):
         return gettext(
-            "It is a page or XML, which holds no attention that is read. Save the numbers themselves: JSON with "
+            "The file is a web page or XML, from which no attention is read. Save the numbers as JSON with "
             "source, target and matrix."
         )
     return gettext(
-        "No attention was found in it; it resembles plain sentences. Understood are links as in 0-0 1-2, a line for "
-        "each pair; tables, JSON and arrays with a row of weights for each target token; and the output of toolkits "
-        "with their option for alignments: marian-decoder --alignment soft, fairseq-generate --print-alignment."
+        "The file looks like plain sentences: it has no attention. These can be read: links as in 0-0 1-2, one "
+        "line per sentence pair; tables, JSON and arrays with a row of weights for each target token. The output "
+        "of toolkits can be read too, with their option for alignments: marian-decoder --alignment soft, "
+        "fairseq-generate --print-alignment."
     )
 
 
@@ -158,8 +159,8 @@ def _fitted(side: Side | None, found: Sentences) -> Side | None:
     if len(side) != len(found):
         raise AttnvizError(
             gettext(
-                "Sentence pairs in the file: {pairs}; sentences given: {count}. They must be of the same pairs, in the "
-                "same order.",
+                "Sentence pairs in the file: {pairs}; sentences given: {count}. Give one sentence for each pair, "
+                "in the same order.",
                 pairs=len(found),
                 count=len(side),
             )

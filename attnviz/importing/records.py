@@ -144,7 +144,7 @@ class AttentionRecords(Sequence[Attention]):
         if not 0 <= line < len(side):
             raise AttnvizError(
                 gettext(
-                    "The file has a pair of line {line}, but {count} lines of source or target were given.",
+                    "The file has a pair for line {line}, but the given source or target has only {count} lines.",
                     line=line + 1,
                     count=len(side),
                 )

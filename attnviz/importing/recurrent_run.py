@@ -69,7 +69,7 @@ class Checkpoint:
             if count != len(vocabulary.tokens):
                 raise AttnvizError(
                     gettext(
-                        "The vocabulary {name} has {count} tokens, but the checkpoint embeds {rows}.",
+                        "The vocabulary {name} has {count} tokens, but the checkpoint has {rows} embeddings.",
                         name=vocabulary.name,
                         count=len(vocabulary.tokens),
                         rows=count,
@@ -108,7 +108,7 @@ class Checkpoint:
         many.
         """
         if not source or (target is not None and not target) or max(len(source), len(target or ())) > MOST_TOKENS - 2:
-            raise AttnvizError(gettext("There must be tokens, and at most {most} on a side.", most=MOST_TOKENS - 2))
+            raise AttnvizError(gettext("Source and target must each have 1 to {most} tokens.", most=MOST_TOKENS - 2))
         stop = self.target.special(*STOPS)
         words = _ids(self.source, source)
         marks = [self.source.special(*STARTS)] if self.opened else []
@@ -161,10 +161,10 @@ def other_structure(reason: str) -> AttnvizError:
     """Return the error for a checkpoint of an unsupported structure."""
     return AttnvizError(
         gettext(
-            "This checkpoint is of another structure: {reason}. Understood are the recurrent translators of the "
-            "seq2seq tutorial (bidirectional GRU, additive attention asked by the state before, GRU, linear readout "
-            "of state, context and previous word) and of Joey NMT (bidirectional GRU or LSTM, attention asked by the "
-            "new state, input feeding).",
+            "This checkpoint has another structure: {reason}. Two kinds of recurrent translators can be read. "
+            "The seq2seq tutorial: bidirectional GRU, additive attention with the previous state as query, GRU, "
+            "linear readout of state, context and previous word. Joey NMT: bidirectional GRU or LSTM, attention "
+            "with the new state as query, input feeding.",
             reason=reason,
         )
     )

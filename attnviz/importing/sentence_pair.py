@@ -121,7 +121,7 @@ class Found:
             array, remark = choose_heads(array, options.heads)
             remarks += [remark] if remark else []
         elif options.heads != MEAN:
-            raise AttnvizError(gettext("The file has one matrix a sentence pair: leave out layer and head."))
+            raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
         if array.ndim != 2 or not array.size:
             return {}
         turned: dict[str, Any] = {}
@@ -161,15 +161,15 @@ class Found:
         matrix = self.fields.get("matrix") if self.links is None else None
         shape = matrix.shape if isinstance(matrix, np.ndarray) else _shape_of(matrix)
         if len(sides) == 2:
-            told = gettext("The file has no tokens: give those of both sides, with blanks between them.")
+            told = gettext("The file has no tokens. Give the source and target tokens, separated by spaces.")
         elif sides[0] == "source":
-            told = gettext("The file has no source tokens: give them, with blanks between them.")
+            told = gettext("The file has no source tokens: give them, separated by spaces.")
         else:
-            told = gettext("The file has no target tokens: give them, with blanks between them.")
+            told = gettext("The file has no target tokens: give them, separated by spaces.")
         if len(shape) != 2:
             return told
         size = gettext(
-            "The matrix has {rows}, of target tokens, and {columns}, of source tokens.",
+            "The matrix has {rows} for the target tokens and {columns} for the source tokens.",
             **size_of_matrix(shape[0], shape[1]),
         )
         return f"{told} {size}"
@@ -179,7 +179,7 @@ def _check_tokens(tokens: object) -> None:
     """Raise AttnvizError unless `tokens` is a string or a sequence of strings."""
     fine = isinstance(tokens, str) or (isinstance(tokens, Sequence) and all(isinstance(one, str) for one in tokens))
     if not fine:
-        raise AttnvizError(gettext("Tokens must be a list of texts, or one text with blanks between them."))
+        raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
 
 
 def _shape_of(matrix: object) -> tuple[int, ...]:

@@ -101,14 +101,14 @@ def _understood(tensors: Mapping[str, Array]) -> dict[str, Array]:
         raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
     if others := sorted(set(tensors) - known):
         told = ngettext(
-            "it has {count} tensor more, such as {names}",
-            "it has {count} tensors more, such as {names}",
+            "it has {count} unexpected tensor: {names}",
+            "it has {count} unexpected tensors, such as {names}",
             len(others),
             names=", ".join(others[:3]),
         )
         raise other_structure(told)
     if wrong := _wrong_shape(found):
-        raise other_structure(gettext("{name} has the shape {shape}", name=wrong, shape=found[wrong].shape))
+        raise other_structure(gettext("{name} has the unexpected shape {shape}", name=wrong, shape=found[wrong].shape))
     return found
 
 

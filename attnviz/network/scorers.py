@@ -334,7 +334,7 @@ def scorer_class(attention: str) -> Callable[[ModelConfig], Scorer]:
     place = kind_of(attention).network
     found = resolve(place)
     if not isinstance(found, type) or not issubclass(found, Scorer):
-        raise AttnvizError(gettext("{place} is no subclass of attnviz.network.scorers.Scorer.", place=place))
+        raise AttnvizError(gettext("{place} is not a subclass of attnviz.network.scorers.Scorer.", place=place))
     return found
 
 

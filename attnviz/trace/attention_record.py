@@ -190,7 +190,7 @@ class Attention(Aligned):
         try:
             fields = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise AttnvizError(gettext("This is no JSON: {error}.", error=error)) from error
+            raise AttnvizError(gettext("The text is not JSON: {error}.", error=error)) from error
         return from_fields(fields)
 
     def heatmap(self, **choices: Any) -> Any:

@@ -61,7 +61,9 @@ class SetWeights:
             raise AttnvizError(gettext("Weights must sum to 1, not to {total:.4g}.", total=sum(self.shares) / WHOLE))
         texts = isinstance(self.of, str) and len(self.of) <= LONGEST_LENDER and self.lender in LENDERS
         if not texts or (self.lender == "step" and not (self.of.isascii() and self.of.isdigit())):
-            raise AttnvizError(gettext("There is no look of {found} to borrow.", found=repr(self.of)[:LONGEST_LENDER]))
+            raise AttnvizError(
+                gettext("There is no attention of {found} to borrow.", found=repr(self.of)[:LONGEST_LENDER])
+            )
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class WriteWords:
         _check_step(self.step)
         object.__setattr__(self, "pieces", _whole_numbers(self.pieces))
         if type(self.replaced) is not int or not 1 <= self.replaced <= MOST_PIECES:
-            raise AttnvizError(gettext("A change replaces at least one piece."))
+            raise AttnvizError(gettext("A change must replace at least one piece."))
         for i, piece in enumerate(self.pieces):
             ForceWord(piece, i)
 
@@ -145,7 +147,7 @@ class TakeHypothesis:
         """Raise AttnvizError unless EOS is the last piece and occurs only there."""
         object.__setattr__(self, "pieces", _whole_numbers(self.pieces))
         if self.pieces[-1] != EOS or EOS in self.pieces[:-1]:
-            raise AttnvizError(gettext("A translation ends with </s>, and nowhere before."))
+            raise AttnvizError(gettext("A translation must have one </s>, at its end."))
 
 
 Change = SetWeights | LookOnly | LookAway | LookAlike | SetTemperature | WriteWords | TakeHypothesis
@@ -227,7 +229,7 @@ def from_record(record: object) -> Change:
     fields = from_json(record) if isinstance(record, Mapping) else {}
     kind = KINDS.get(str(fields.pop("kind", None)))
     if kind is None or set(fields) != {field.name for field in dataclasses.fields(kind)}:
-        raise AttnvizError(gettext("This is no change that can be made here."))
+        raise AttnvizError(gettext("This change to the translation is not possible."))
     return kind(**fields)
 
 
@@ -298,5 +300,5 @@ def _whole_numbers(values: Sequence[int]) -> tuple[int, ...]:
     """Return a non-empty tuple of whole numbers from 0; raise AttnvizError for anything else."""
     found = tuple(values) if isinstance(values, (list, tuple)) else ()
     if not 1 <= len(found) <= MOST_PIECES or any(type(value) is not int or value < 0 for value in found):
-        raise AttnvizError(gettext("This is no change that can be made here."))
+        raise AttnvizError(gettext("This change to the translation is not possible."))
     return found

@@ -52,7 +52,7 @@ def attention(
         row, column = np.argwhere(weights < 0)[0].tolist()
         raise AttnvizError(
             gettext(
-                "A weight is negative: {value} in row {row}, column {column}. Weights are shares.",
+                "The weight in row {row}, column {column} is negative: {value}. Weights must be 0 or more.",
                 value=f"{weights[row, column]:g}",
                 row=row + 1,
                 column=column + 1,
@@ -75,14 +75,16 @@ def split_tokens(text: Tokens) -> list[str]:
 
 def _split(tokens: object) -> list[str]:
     if not isinstance(tokens, (str, Sequence)):
-        raise AttnvizError(gettext("Tokens must be a list of texts, or one text with blanks between them."))
+        raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
     found = split_tokens(tokens)
     if not found:
-        raise AttnvizError(gettext("There are no tokens: both sides need at least one."))
+        raise AttnvizError(gettext("Source and target must each have at least one token."))
     if len(found) > MOST_TOKENS:
         raise AttnvizError(
             gettext(
-                "There are {count} tokens on a side; at most {most} can be shown.", count=len(found), most=MOST_TOKENS
+                "The source or the target has {count} tokens; at most {most} can be shown.",
+                count=len(found),
+                most=MOST_TOKENS,
             )
         )
     return found
@@ -99,16 +101,20 @@ def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.
         if isinstance(given, tuple):
             raise _several(name) from error
         raise AttnvizError(
-            gettext("{name} is not a table of numbers: every row must have as many as the first.", name=name)
+            gettext("{name} is not a table of numbers: all rows must have the same length.", name=name)
         ) from error
     if found.ndim > 2:
         raise _several(name)
     if found.ndim != 2 or not found.size:
         shape = " × ".join(map(str, found.shape)) or "1"
-        raise AttnvizError(gettext("{name} must have rows and columns; found is {shape}.", name=name, shape=shape))
+        raise AttnvizError(
+            gettext("{name} must have rows and columns, but its shape is {shape}.", name=name, shape=shape)
+        )
     fine = np.isfinite(found) | (found == -np.inf if empty else False)
     if not fine.all() or np.abs(found[np.isfinite(found)]).max(initial=0) > 1e30:
-        raise AttnvizError(gettext("{name} holds what is no number, is infinite, or is larger than 1e30.", name=name))
+        raise AttnvizError(
+            gettext("{name} holds a value that is not a number, is infinite, or is larger than 1e30.", name=name)
+        )
     return found
 
 
@@ -116,8 +122,8 @@ def _several(name: str) -> AttnvizError:
     """Return the error for several matrices in one, such as a model of Hugging Face returns."""
     return AttnvizError(
         gettext(
-            "{name} holds several matrices: of layers, heads or steps. attnviz.read_attention takes them, with source= "
-            "and target=, and layer= and head=; attnviz.from_huggingface takes the model itself.",
+            "{name} holds several matrices: of layers, heads or steps. Use attnviz.read_attention, with source= "
+            "and target=, and layer= and head=; or give the model itself to attnviz.from_huggingface.",
             name=name,
         )
     )
@@ -142,16 +148,16 @@ def _with_ends(
     if (rows, columns) == (len(source), len(target)):
         raise AttnvizError(
             gettext(
-                "The matrix has {rows} and {columns}, as many as source and target have tokens: it looks transposed. "
-                "Transpose it: a row is a target token.",
+                "The matrix looks transposed. It has {rows}, one per source token, and {columns}, one per target "
+                "token. Transpose it, so that each row is a target token.",
                 **found,
             )
         )
     raise AttnvizError(
         gettext(
-            "The matrix has {rows} and {columns}, but there are {target} and {source}. There must be a row for each "
-            "target token and a column for each source token; one more is taken for </s>. Where words were cut into "
-            "pieces, give the pieces.",
+            "The matrix has {rows} and {columns}, but there are {target} and {source}. Give a row for each "
+            "target token and a column for each source token; one extra row or column is read as </s>. If words "
+            "were cut into pieces, give the pieces.",
             target=ngettext("{count} target token", "{count} target tokens", len(target)),
             source=ngettext("{count} source token", "{count} source tokens", len(source)),
             **found,
@@ -197,8 +203,8 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
         row = int(wrong.argmax())
         raise AttnvizError(
             gettext(
-                "Row {row} adds up to {sum}, not to 1, and all rows to between {least} and {most}. If these are "
-                "weights, have every row scaled to add up to 1.",
+                "Row {row} adds up to {sum}, not to 1. The sums of all rows go from {least} to {most}. If these "
+                "are weights, scale every row so that it adds up to 1.",
                 row=row + 1,
                 sum=f"{sums[row]:.4g}",
                 least=f"{sums.min():.4g}",
@@ -232,7 +238,7 @@ def _record(
     """Return the `Attention` of checked pieces and weights, after checking energies and states against them."""
     source, target = sides
     if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
-        raise AttnvizError(gettext("origin must be a text of at most {most} characters.", most=LONGEST_ORIGIN))
+        raise AttnvizError(gettext("origin must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
     found = Attention(
         source_pieces=source.pieces,
         target_pieces=target.pieces,
@@ -254,7 +260,7 @@ def checked(found: Attention) -> Attention:
     try:
         storage.check(found)
     except (ValueError, IndexError) as error:
-        raise AttnvizError(gettext("This attention does not fit together: {error}.", error=error)) from error
+        raise AttnvizError(gettext("The parts of this attention do not fit together: {error}.", error=error)) from error
     return found
 
 
@@ -265,7 +271,7 @@ def _energies(given: ArrayLike | None, weights: NDArray[np.float64], remarks: li
     found = _numbers(given, "energies", empty=True)
     if found.shape != weights.shape or not np.isfinite(found).any(axis=1).all():
         raise AttnvizError(
-            gettext("The energies must have the shape of the matrix, and one that is finite in every row.")
+            gettext("The energies must have the shape of the matrix, with at least one finite energy in every row.")
         )
     powers = np.exp(found - found.max(axis=1, keepdims=True))
     if np.abs(powers / powers.sum(axis=1, keepdims=True) - weights).max() > _DIFFERENT:
@@ -280,6 +286,9 @@ def _states(given: ArrayLike | None, rows: int) -> FloatArray:
     found = _numbers(given, "states")
     if len(found) != rows or found.shape[1] > WIDEST_STATE:
         raise AttnvizError(
-            gettext("The states must be a row for each target token, of at most {most} numbers.", most=WIDEST_STATE)
+            gettext(
+                "The states must have one row for each target token, with at most {most} numbers per row.",
+                most=WIDEST_STATE,
+            )
         )
     return found.astype(np.float32)

@@ -46,7 +46,7 @@ class ReplaceWeights:
         """Raise AttnvizError unless the weights are a distribution."""
         weights = tuple(0.0 if 0 <= weight < _FAINTEST else weight for weight in _numbers(self.weights))
         if min(weights) < 0:
-            raise AttnvizError(gettext("A weight must not be negative, as {weight:g} is.", weight=min(weights)))
+            raise AttnvizError(gettext("A weight must not be negative, but one is {weight:g}.", weight=min(weights)))
         if abs(sum(weights) - 1) > _SUM_TOLERANCE:
             raise AttnvizError(gettext("Weights must sum to 1, not to {total:.4g}.", total=sum(weights)))
         object.__setattr__(self, "weights", weights)
@@ -170,7 +170,7 @@ def check_interventions(
     if len({word.step for word in words}) < len(words):
         raise AttnvizError(gettext("Only one word can be forced at a step."))
     if len(words) < len(interventions) and not attends:
-        raise AttnvizError(gettext("This model has no attention that could be changed. Choose one that has."))
+        raise AttnvizError(gettext("This model has no attention to change. Choose a model with attention."))
     for step in {one.step for one in interventions}:
         # Interventions of all steps act here as well; None stands for a step without one of its own.
         acting = [one for one in interventions if not isinstance(one, ForceWord) and one.step in (None, step)]
@@ -192,7 +192,7 @@ def from_record(record: object) -> Intervention:
     if set(fields) != {field.name for field in dataclasses.fields(KINDS[kind])}:
         raise AttnvizError(
             gettext(
-                "An intervention of the kind {kind} has other fields than these: {found}.",
+                "An intervention of the kind {kind} needs other fields than these: {found}.",
                 kind=kind,
                 found=", ".join(map(str, fields)),
             )
@@ -220,8 +220,8 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
                 if len(row) != source_pieces:
                     raise AttnvizError(
                         ngettext(
-                            "There is {count} number for {pieces} source pieces.",
-                            "There are {count} numbers for {pieces} source pieces.",
+                            "You gave {count} number for {pieces} source pieces.",
+                            "You gave {count} numbers for {pieces} source pieces.",
                             len(row),
                             pieces=source_pieces,
                         )
@@ -233,7 +233,7 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
                     raise AttnvizError(gettext("There is no source piece {found}.", found=position))
                 open_ = open_ - {position}
     if not open_:
-        raise AttnvizError(gettext("Nothing would be left to look at. Leave at least one source piece."))
+        raise AttnvizError(gettext("The step would have no source piece to attend to. Leave at least one."))
 
 
 def _check_step(step: object) -> None:

@@ -37,21 +37,21 @@ _LINK = re.compile(r"([0-9]{1,6})([-?])([0-9]{1,6})")
 def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     """Return the attention in an object of the open format; raise AttnvizError where it is none."""
     if not isinstance(fields, Mapping):
-        raise AttnvizError(gettext("This is no attention: an object with source, target and matrix is needed."))
+        raise AttnvizError(gettext("This is not an attention object: it must have source, target and matrix."))
     if fields.get("format", Attention.saved_as.mark) != Attention.saved_as.mark:
         raise AttnvizError(
-            gettext("This is no attention: it says that it is {format}.", format=repr(fields["format"])[:60])
+            gettext("This is not an attention object: its format is {format}.", format=repr(fields["format"])[:60])
         )
     if fields.get("version", 1) != Attention.saved_as.version:
         raise AttnvizError(
             gettext(
-                "This attention has format version {version}; this program reads {latest}. Update it.",
+                "This attention object has format version {version}; this program reads {latest}. Update attnviz.",
                 version=repr(fields["version"])[:20],
                 latest=Attention.saved_as.version,
             )
         )
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
-        raise AttnvizError(gettext("This attention lacks {names}.", names=", ".join(missing)))
+        raise AttnvizError(gettext("This attention object has no {names}.", names=", ".join(missing)))
     gold = _gold(fields.get("gold") or {})
     found = attention(
         fields["source"],
@@ -89,12 +89,14 @@ def _as_said(found: Attention, words: object, remarks: object) -> Attention:
     Raise AttnvizError where they do not fit.
     """
     if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
-        raise AttnvizError(gettext("remarks must be a list of texts."))
+        raise AttnvizError(gettext("remarks must be a list of strings."))
     kept = tuple(dict.fromkeys((*remarks, *found.remarks)))
     found = dataclasses.replace(found, remarks=kept)
     if words is not None:
         if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
-            raise AttnvizError(gettext("words must have the word of each token, from 0, for source and target."))
+            raise AttnvizError(
+                gettext("words must give the number of each token’s word, from 0, for source and target.")
+            )
         sides = [
             _word_numbers(words[name], pieces)
             for name, pieces in (
@@ -112,5 +114,5 @@ def _word_numbers(given: object, pieces: Sequence[str]) -> IntArray:
     if len(numbers) + 1 == len(pieces) and numbers and type(numbers[-1]) is int:
         numbers.append(numbers[-1] + 1)
     if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
-        raise AttnvizError(gettext("words must have the word of each token, from 0, for source and target."))
+        raise AttnvizError(gettext("words must give the number of each token’s word, from 0, for source and target."))
     return np.array(numbers, np.int32)

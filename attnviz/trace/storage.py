@@ -90,21 +90,21 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
         if isinstance(mark, str) and mark in MARKS:
             raise AttnvizError(
                 gettext(
-                    "This is the saved trace of another kind of network, {kind}, and cannot be shown here.",
+                    "This trace comes from another kind of network, {kind}, and cannot be opened here.",
                     kind=MARKS[mark],
                 )
             )
         raise AttnvizError(
             gettext(
-                "This is not a saved trace: its field “format” is missing or unknown. Trace.save writes one, and so "
-                "does “Whole trace, JSON” in the box “Share and save”."
+                "This is not an attnviz trace file: its field “format” is missing or unknown. Save one with "
+                "Trace.save, or with “Whole trace, JSON” in the box “Share and save”."
             )
         )
     version = record.get("version")
     if type(version) is not int or not 1 <= version <= saved_as.version:
         raise AttnvizError(
             gettext(
-                "This trace has format version {version}; this program reads up to {latest}. Update it.",
+                "This trace has format version {version}; this program reads up to {latest}. Update attnviz.",
                 version=bounds.shown(version),
                 latest=saved_as.version,
             )

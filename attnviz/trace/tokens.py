@@ -103,7 +103,8 @@ def check_token(number: int, token: object) -> None:
     if not isinstance(token, str) or not token.strip():
         raise AttnvizError(
             gettext(
-                "Token {number} is empty or no text: every token must have a letter or sign of its own.", number=number
+                "Token {number} is empty or not a string: every token must have at least one visible character.",
+                number=number,
             )
         )
     if len(token) > LONGEST_TOKEN:
@@ -116,7 +117,9 @@ def check_token(number: int, token: object) -> None:
             )
         )
     if any("\ud800" <= character <= "\udfff" for character in token):
-        raise AttnvizError(gettext("Token {number} holds half a character, which nothing can draw.", number=number))
+        raise AttnvizError(
+            gettext("Token {number} holds half a character (a lone surrogate), which cannot be shown.", number=number)
+        )
 
 
 def _spelled(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:

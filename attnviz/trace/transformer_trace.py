@@ -162,7 +162,9 @@ class TransformerTrace(Record):
         """Raise AttnvizError unless the layer exists and has such a head."""
         layers, heads = self.cross_weights.shape[:2]
         if layer is None and head is not None:
-            raise AttnvizError(gettext("A head is one of a layer: say which layer, from 1 to {layers}.", layers=layers))
+            raise AttnvizError(
+                gettext("A head belongs to a layer: name the layer too, from 1 to {layers}.", layers=layers)
+            )
         if layer is not None and not -1 <= layer < layers:
             raise AttnvizError(
                 gettext(

@@ -115,6 +115,10 @@ def _wait(most: int) -> None:
     with st.container(key="queue"):
         st.subheader(ngettext("The only seat is taken", "All {count} seats are taken", most), anchor=False)
         if place == 1:
-            st.text(gettext("You are the next. The page opens by itself; keep this window."))
+            st.text(gettext("You are next. The page opens by itself; keep this window open."))
         else:
-            st.text(gettext("You are number {place}. The page opens by itself; keep this window.", place=place))
+            st.text(
+                gettext(
+                    "You are number {place} in the queue. The page opens by itself; keep this window open.", place=place
+                )
+            )

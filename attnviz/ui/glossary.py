@@ -26,20 +26,16 @@ def glossary(*topics: Topic) -> Iterator[str]:
 
 def _signs() -> Iterator[str]:
     """Yield the meaning of the signs in sentences and numbers."""
+    yield gettext("**Piece**: the unit that the model reads and writes: a frequent word, or a part of a rarer one.")
     yield gettext(
-        "**Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one."
+        "**·** before a piece, as in ·cycle: the piece continues the word before it. In the two sentences, a "
+        "thin line separates the pieces of a word."
     )
     yield gettext(
-        "**·**: before a piece, as in ·cycle: it continues the word before it. In the two sentences a thin line "
-        "marks where the pieces of a word meet."
-    )
-    yield gettext(
-        "**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and a stretch of text the model has never seen."
+        "**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and text that the model does not know."
     )
     if language() != "en":
-        yield gettext(
-            "**0.5**: numbers on the page are written as the language does; those in the files have a decimal point."
-        )
+        yield gettext("**0.5**: this page writes numbers as your language does; files have a decimal point.")
 
 
 def _attention() -> Iterator[str]:
@@ -48,85 +44,90 @@ def _attention() -> Iterator[str]:
         "**Encoder** and **decoder**: the half of a translator that reads the English, and the half that writes the "
         "French."
     )
-    yield gettext("**Annotation** $h_j$: what the encoder says of piece $j$, having read the sentence from both ends.")
-    yield gettext("**State** $s_i$: all that the decoder keeps in mind after step $i$, a list of numbers.")
     yield gettext(
-        "**Query** and **key**: what the decoder’s state asks for and what an annotation has to offer, "
-        "each a list of numbers; together they make the energy."
+        "**Annotation** $h_j$: the encoder’s list of numbers for piece $j$, after reading the sentence in both "
+        "directions."
+    )
+    yield gettext("**State** $s_i$: the decoder’s memory after step $i$, a list of numbers.")
+    yield gettext(
+        "**Query** and **key**: two lists of numbers. The query comes from the decoder’s state, the key from an "
+        "annotation; together they give the energy."
     )
     yield gettext(
-        "**Energy** $e_{ij}$: how well the decoder, before step $i$, fits annotation $j$; any number, also negative."
+        "**Energy** $e_{ij}$: how well the decoder, before step $i$, fits annotation $j$. It can be any number, "
+        "even a negative one."
     )
     yield gettext(
-        "**Weight** $\\alpha_{ij}$: the energies of a step made positive and adding up to 1: the share of its look."
+        "**Attention weight** $\\alpha_{ij}$: the share of attention that step $i$ gives piece $j$; the softmax "
+        "computes it from the energies."
     )
     yield gettext(
-        "**Prior**, **likelihood**, **posterior**: the weight of a piece before the word is known; how likely the word "
-        "is had the context been that piece’s annotation alone; and their product, divided by its sum: what the look "
-        "was about, once the word is known."
+        "**Prior**: the attention weight of a piece before the word is known. **Likelihood**: how likely the "
+        "word is if the context is that piece’s annotation alone. **Posterior**: their product, divided by its "
+        "sum over all pieces. It is the attention once the word is known."
     )
-    yield gettext("**√α**: colours by the square root of the weight, so that small weights can be seen.")
+    yield gettext("**√α**: the colours show the square root of the weight, so that small weights are visible.")
     yield gettext(
-        "**Context vector** $c_i$: the annotations added up, each times its weight: what the decoder sees "
-        "of the sentence at step $i$."
+        "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. It is what the "
+        "decoder sees of the sentence at step $i$."
     )
 
 
 def _heads() -> Iterator[str]:
     """Yield the terms of a transformer and of what leads to it."""
-    yield gettext("**Embedding**: the list of numbers that a piece is looked up as, before anything is read around it.")
+    yield gettext("**Embedding**: the list of numbers for a piece alone, before the model reads the pieces around it.")
     yield gettext(
-        "**Head**: one of the looks that a transformer takes at each step, with queries, keys and values of its own. "
-        "**Score**: how well its query and a key fit, before the softmax; elsewhere called energy."
+        "**Head**: one of the attentions that a transformer computes at each step, with its own queries, keys "
+        "and values. **Score**: how well its query fits a key, before the softmax; other models call it energy."
     )
     yield gettext(
-        "**Value**: what a piece gives to a head that looks at it, a list of numbers, as strongly as its weight."
+        "**Value**: the list of numbers that a piece gives to a head. The head multiplies it by the piece’s weight."
     )
     yield gettext(
-        "**Layer**: heads side by side, and a small network after them; the next layer starts from what came out of it."
+        "**Layer**: heads side by side, followed by a small network. The output of a layer is the input of the next."
     )
     yield gettext(
         "**Residual stream**: the list of numbers that runs through all layers of a transformer; each block reads it "
         "and adds something to it."
     )
-    yield gettext("**Mask**: what hides from a look the words that are not written yet.")
+    yield gettext("**Mask**: hides the words that are not written yet from the attention.")
 
 
 def _writing() -> Iterator[str]:
     """Yield the terms of decoding and of measures over whole sentences."""
     yield gettext(
-        "**Gate**: a number from 0 to 1 for each unit that lets a value through, not at all to wholly. "
-        "**Candidate**: the new state proposed, of which the update gate takes its part."
+        "**Gate**: for each unit, a number from 0 to 1: at 0 it blocks a value, at 1 it lets all of it through. "
+        "**Candidate**: the proposed new state. The update gate decides how much of it is used."
     )
-    yield gettext("**Saturated**: so far out that tanh is almost 1 or −1, and hardly moves any more.")
-    yield gettext("**Maxout**: of every two numbers, the larger goes on.")
+    yield gettext("**Saturated**: so far from 0 that tanh is almost 1 or −1, and hardly changes any more.")
+    yield gettext("**Maxout**: of every two numbers, only the larger is kept.")
     yield gettext(
-        "**Logit**: the score of a piece before the softmax makes probabilities of all scores; 1 more "
-        "makes a piece 2.7 times as likely against any other."
-    )
-    yield gettext(
-        "**Entropy** $H$: how widely a step looks, in bits: 0 at one piece alone, and 1 more for twice as "
-        "many pieces looked at alike."
+        "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. A logit larger "
+        "by 1 makes a piece 2.7 times as likely, compared with any other."
     )
     yield gettext(
-        "**Coverage**: how much a source word was looked at in all steps together, about 1 for a word "
-        "translated by one."
+        "**Entropy** $H$: how widely a step spreads its attention, in bits. It is 0 for one piece alone, and 1 "
+        "more for equal attention to twice as many pieces."
     )
     yield gettext(
-        "**Greedy search**: take the likeliest piece at each step; **beam search** keeps the best few "
-        "translations alive."
+        "**Coverage**: the attention that a source word gets in all steps together; about 1 for a word "
+        "translated by one word."
+    )
+    yield gettext(
+        "**Greedy search**: the decoder takes the likeliest piece at each step. **Beam search**: it keeps a few "
+        "of the best partial translations at each step."
     )
 
 
 def _learning() -> Iterator[str]:
     """Yield the terms of training and of models without attention."""
     yield gettext(
-        "**Fixed vector**: one list of numbers, always equally long, that has to hold a whole sentence; a model "
-        "without attention writes from nothing else."
+        "**Fixed vector**: one list of numbers, always of the same length, that must hold a whole sentence. A "
+        "model without attention has nothing else to translate from."
     )
-    yield gettext("**Recurrence**: reading or writing word by word, each time handing on a state.")
-    yield gettext("**Update**: one change of all that a model has learnt, after it has seen some sentences.")
-    yield gettext("**Loss**: how much the right words surprise a model, on the average; less is better.")
+    yield gettext("**Recurrence**: reading or writing word by word, and passing a state from each word to the next.")
+    yield gettext("**Update**: one change of all parameters of a model, after it has seen some sentences.")
+    yield gettext("**Loss**: how much the right words surprise a model, on average; less is better.")
     yield gettext(
         "**Gradient**: how much a result would change if a number were a little different; a model learns by it."
     )
@@ -134,13 +135,15 @@ def _learning() -> Iterator[str]:
 
 def _scores() -> Iterator[str]:
     """Yield the terms of translation and alignment scores."""
-    yield gettext("**BLEU**: how many runs of up to four words a translation shares with a person’s, from 0 to 100.")
     yield gettext(
-        "**chrF2**: the same with runs of up to six letters, so that a wrong ending costs less than a wrong word."
+        "**BLEU**: how many runs of up to four words a translation shares with a human translation, from 0 to 100."
     )
     yield gettext(
-        "**AER**, alignment error rate: how far the looks disagree with links that people drew between words of "
-        "the two sentences: 0 when all agree, 1 when none do."
+        "**chrF2**: like BLEU, but with runs of up to six letters, so that a wrong ending costs less than a wrong word."
+    )
+    yield gettext(
+        "**AER**, alignment error rate: how far the attention disagrees with word alignments marked by hand: 0 "
+        "when all links agree, 1 when none do."
     )
 
 

@@ -18,7 +18,7 @@ def signed_in() -> bool:
         return True
     with st.container(key="sign_in"):
         st.subheader(gettext("This page asks who you are"), anchor=False)
-        st.text(gettext("Its host lets in those who sign in. What you type is not kept."))
+        st.text(gettext("Only people who sign in can use this page. What you type is not stored."))
         st.button(gettext("Sign in"), on_click=st.login, type="primary", key="sign_in_button")
     return False
 

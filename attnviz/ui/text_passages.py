@@ -28,4 +28,4 @@ def references(listed: Sequence[tuple[str, str, str]]) -> None:
         + "</li>"
         for who, title, number in listed
     )
-    st.html(f'<h2 class="section">{gettext("Who said it first")}</h2><ul class="references" lang="en">{items}</ul>')
+    st.html(f'<h2 class="section">{gettext("References")}</h2><ul class="references" lang="en">{items}</ul>')

@@ -22,17 +22,17 @@ def about_face(face: Face) -> str:
     """Return what a face shows and how it differs from the others."""
     if face == "before":
         return gettext(
-            "Before the word: α, where each step chose to look. It chose without knowing the word that it was to write."
+            "Before the word: α, the attention weights of each step. The step computes them before it knows the "
+            "word it will write."
         )
     if face == "after":
         return gettext(
-            "After the word: α′, what each look turned out to be about once its word was written, that is α times how "
-            "likely the word is where only that column is looked at. Where α is wrong, it mostly is because it had to "
-            "look before it knew the word; neither of the two is called a cause. α′ asks the other steps too, while "
-            "“After the word” below has one step by itself, as Bayes has it."
+            "After the word: α′, the posterior attention, computed once the word is known. It multiplies α by "
+            "the probability of the word if the step looks at that column only. Where α is wrong, the usual "
+            "reason is that it is computed before the word. Neither α nor α′ is a cause. α′ also uses the other "
+            "steps; “After the word” below applies Bayes’ rule to one step."
         )
     return gettext(
-        "The difference, α′ − α: blue where a look turned out to be more about the column than α has it, red where "
-        "less. Where α is wrong, it mostly is because it had to look before it knew the word. Neither is called a "
-        "cause."
+        "The difference, α′ − α: blue where the word raises the weight of the column, red where it lowers it. "
+        "Where α is wrong, the usual reason is that it is computed before the word. Neither α nor α′ is a cause."
     )

@@ -33,45 +33,45 @@ def told_answers() -> dict[Answer, Told]:
     return {
         "attention": Told(
             gettext("Attention α"),
-            gettext("where it looked"),
+            gettext("where the decoder looked"),
             gettext("weight"),
-            gettext("Attention is where the decoder looked. It looked before it knew the word."),
+            gettext("Attention shows where the decoder looked, before it knew the word."),
         ),
         "posterior": Told(
             gettext("Posterior"),
-            gettext("what the look was about"),
+            gettext("attention given the word"),
             gettext("share"),
             gettext(
-                "The posterior is attention once the word is known, by Bayes: the weight of a piece times how likely "
-                "the word is if that piece alone is looked at. It asks this step alone; α′ of the heatmap asks the "
-                "others too."
+                "Posterior attention is attention once the word is known, by Bayes’ rule. It multiplies the "
+                "weight of a piece by the probability of the word if the decoder looks at that piece only. It "
+                "uses this step alone; α′ in the heatmap also uses the other steps."
             ),
         ),
         "ledger": Told(
-            gettext("Ledger"),
-            gettext("what entered the logit"),
+            gettext("Logit attribution"),
+            gettext("added to the logit"),
             gettext("logits"),
             gettext(
-                "The ledger is what each looked-at piece added to the logit of the word, less what it added to all "
-                "words alike. What came through the decoder’s state is not in it."
+                "Logit attribution is what each piece adds to the logit of the word through attention, minus "
+                "what it adds to the mean logit of all words. It leaves out what comes through the decoder state."
             ),
         ),
         "gradient": Told(
             gettext("Gradient × input"),
-            gettext("how it follows the input"),
+            gettext("effect of small input changes"),
             gettext("nats"),
             gettext(
-                "Gradient × input is how fast the log probability of the word moves along the embedding of a piece, "
-                "through encoder and decoder. It speaks of small changes."
+                "Gradient × input is how fast the log probability of the word changes when the embedding of a "
+                "piece is scaled, through encoder and decoder. It describes small changes only."
             ),
         ),
         "erased": Told(
-            gettext("Erased from the look"),
+            gettext("Erased from attention"),
             gettext("lost if not looked at"),
             gettext("nats"),
             gettext(
-                "Erased from the look: how much log probability the word loses if this step must not look at the "
-                "piece. Its neighbours’ annotations still know of it."
+                "Erased from attention: how much log probability the word loses if this step cannot look at the "
+                "piece. The annotations of its neighbours still contain information about it."
             ),
         ),
         "erased_input": Told(
@@ -79,8 +79,8 @@ def told_answers() -> dict[Answer, Told]:
             gettext("lost if not read"),
             gettext("nats"),
             gettext(
-                "Erased from the input: how much log probability the word loses if the piece is read as the mean of "
-                "all pieces, a word that nobody ever wrote."
+                "Erased from the input: how much log probability the word loses if the mean embedding of all "
+                "pieces replaces that of the piece. No real word has this embedding."
             ),
         ),
     }
@@ -93,7 +93,7 @@ def step_agreement(trace: Trace, found: AttributionMethods, step: int) -> str:
     named, agreed = Counter(first.values()).most_common(1)[0]
     piece = quoted_name(trace.source_pieces[named])
     if agreed == len(first):
-        start = gettext("All {count} answers name {piece} first.", count=len(first), piece=piece)
+        start = gettext("All {count} attributions rank {piece} first.", count=len(first), piece=piece)
     else:
         others = "; ".join(
             gettext("{answer}: {piece}", answer=told[name].name, piece=quoted_name(trace.source_pieces[j]))
@@ -101,7 +101,7 @@ def step_agreement(trace: Trace, found: AttributionMethods, step: int) -> str:
             if j != named
         )
         start = gettext(
-            "{agreed} of {count} answers name {piece} first. The others: {others}.",
+            "{agreed} of {count} attributions rank {piece} first. The others: {others}.",
             agreed=agreed,
             count=len(first),
             piece=piece,
@@ -116,10 +116,10 @@ def sentence_agreement(found: Agreement, steps: int) -> str:
     (one, other), (here, there) = ([told[name].name for name in pair] for pair in (found.together(), found.apart()))
     top = found.top[np.triu_indices(len(found.names), 1)]
     start = ngettext(
-        "Over {count} step “{one}” and “{other}” name the same source piece first most often ({most}), “{here}” "
-        "and “{there}” least often ({least}).",
-        "Over {count} steps “{one}” and “{other}” name the same source piece first most often ({most}), “{here}” "
-        "and “{there}” least often ({least}).",
+        "Over {count} step, “{one}” and “{other}” rank the same source piece first most often ({most}). “{here}” "
+        "and “{there}” do so least often ({least}).",
+        "Over {count} steps, “{one}” and “{other}” rank the same source piece first most often ({most}). "
+        "“{here}” and “{there}” do so least often ({least}).",
         steps,
         one=one,
         other=other,
@@ -137,13 +137,13 @@ def _orders_and_shares(found: Agreement) -> Iterator[str]:
     tau, variation = found.tau[pairs], found.variation[pairs]
     if np.isfinite(tau).any():
         yield gettext(
-            "Kendall’s τ between their orders of all source pieces is {tau} in the mean of the pairs.",
+            "Kendall’s τ compares how two attributions order all source pieces; its mean over the pairs of "
+            "attributions is {tau}.",
             tau=decimal(float(np.nanmean(tau))),
         )
     if np.isfinite(variation).any():
         yield gettext(
-            "Of what they say speaks for a word, {share} lies elsewhere from one answer to another (total variation, "
-            "in the mean).",
+            "On average, two attributions disagree about {share} of the positive credit for a word (total variation).",
             share=percent(float(np.nanmean(variation))),
         )
 
@@ -151,8 +151,9 @@ def _orders_and_shares(found: Agreement) -> Iterator[str]:
 def answers_caveat() -> str:
     """Return what a comparison of attribution methods does and does not show."""
     return gettext(
-        "They answer different questions, so that they may differ and all be right. Where they agree, the word hangs "
-        "on that piece by every measure here; where they do not, no single one of them should be read as the reason. "
-        "Kendall’s τ is 1 for the same order and 0 for none in common; it counts the many small entries as much as the "
-        "few large, so that it is low even where all name the same piece first."
+        "The attributions answer different questions, so they can differ and all be right. Where they agree, the "
+        "word depends on that piece by every measure. Where they differ, do not read any single one as the "
+        "reason. Kendall’s τ is 1 for the same order and 0 for unrelated orders. It counts the many small "
+        "entries as much as the few large ones, so it is low even where all attributions rank the same piece "
+        "first."
     )

@@ -51,10 +51,10 @@ def why_it_won(tree: BeamTree) -> str:
             winner=told_hypothesis(tree, winner),
             score=scoring(tree, winner),
         )
-        return told + (" " + gettext("Greedy search has no other.") if tree.beam == 1 else "")
+        return told + (" " + gettext("Greedy search keeps only one.") if tree.beam == 1 else "")
     told = gettext(
-        "{winner} won: of the {count} hypotheses that finished it has the largest score, {score}; next comes {second} "
-        "with {beaten}.",
+        "{winner} won: it has the highest score of the {count} finished hypotheses, {score}. {second} comes "
+        "next, with {beaten}.",
         winner=told_hypothesis(tree, winner),
         count=len(tree.finished),
         score=scoring(tree, winner),
@@ -67,12 +67,12 @@ def why_it_won(tree: BeamTree) -> str:
 def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
     """Return what the length normalisation changed."""
     if not tree.length_penalty:
-        return gettext("Nothing is divided by the length here (the length penalty is 0).")
+        return gettext("The scores are not divided by the length (the length penalty is 0).")
     if likeliest == winner:
-        return gettext("It is also the likeliest as it stands: to divide log p by the length changed nothing.")
+        return gettext("It also has the highest log p: dividing log p by the length does not change the winner.")
     return gettext(
-        "Without the division by the length {likeliest} would have won: its log p, {larger}, is larger than {smaller}. "
-        "Each piece adds a negative number, which favours short hypotheses; the division makes up for it.",
+        "Without division by the length, {likeliest} would win: its log p is {larger}, above {smaller}. Each "
+        "piece adds a negative number to log p, which favours short hypotheses. The division corrects this.",
         likeliest=told_hypothesis(tree, likeliest, winner),
         larger=decimal(tree.nodes[likeliest].total),
         smaller=decimal(tree.nodes[winner].total),
@@ -87,19 +87,22 @@ def where_it_is(tree: BeamTree, ids: Sequence[int]) -> str:
     if index is None:
         known = next(length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None)
         told = gettext(
-            "The translation on show parts from this tree at step {step}: what it writes there was not considered.",
+            "The translation shown leaves this tree at step {step}: the search did not consider the piece "
+            "written there.",
             step=known + 1,
         )
         last = tree.find(ids[:known])
         if last is None or tree.nodes[last].fate == "continued":
             return told
         fate = fate_of(tree, last)
-        return f"{told} " + gettext("Its beginning: {fate}", fate=fate[0].lower() + fate[1:])
+        return f"{told} " + gettext("The hypothesis it starts with: {fate}", fate=fate[0].lower() + fate[1:])
     if index in tree.finished:
         return gettext(
-            "The translation on show is number {place} of those that finished.", place=tree.finished.index(index) + 1
+            "The translation shown is number {place} of the finished hypotheses.", place=tree.finished.index(index) + 1
         )
-    return gettext("The translation on show is in the tree, but did not finish. {fate}", fate=fate_of(tree, index))
+    return gettext(
+        "The translation shown is in the tree, but is not a finished hypothesis. {fate}", fate=fate_of(tree, index)
+    )
 
 
 def course_of_search(tree: BeamTree) -> str:
@@ -113,7 +116,9 @@ def course_of_search(tree: BeamTree) -> str:
     dropped = [
         ngettext("{count} fell out of the beam at once", "{count} fell out of the beam at once", counts["outside"]),
         gettext("{count} a step later", count=counts["overtaken"]),
-        ngettext("{count} still open when it ended", "{count} still open when it ended", counts["pruned"]),
+        ngettext(
+            "{count} unfinished when the search ended", "{count} unfinished when the search ended", counts["pruned"]
+        ),
     ]
     shown = [part for part, fate in zip(dropped, ("outside", "overtaken", "pruned"), strict=True) if counts[fate]]
     return f"{told} {', '.join(shown)}." if shown else told
@@ -127,7 +132,7 @@ def fate_of(tree: BeamTree, index: int) -> str:
             return gettext("It went on.")
         case "outside":
             return gettext(
-                "Dropped at step {step}: number {rank} of those considered, and the beam keeps {beam}.",
+                "Dropped at step {step}: it ranked number {rank}, and the beam keeps only {beam}.",
                 step=step,
                 rank=node.rank + 1,
                 beam=tree.beam,
@@ -136,22 +141,22 @@ def fate_of(tree: BeamTree, index: int) -> str:
             return gettext("Dropped at step {step}: none of its continuations was among the likeliest.", step=step + 1)
         case "pruned":
             return ngettext(
-                "Open when the search ended at step {step}: {count} other had finished.",
-                "Open when the search ended at step {step}: {count} others had finished.",
+                "Unfinished when the search ended at step {step}, because {count} other had finished.",
+                "Unfinished when the search ended at step {step}, because {count} others had finished.",
                 tree.beam,
                 step=step,
             )
         case "late":
             return ngettext(
-                "Ended at step {step}, when {count} other had finished.",
-                "Ended at step {step}, when {count} others had finished.",
+                "Ended at step {step}, too late: {count} other had already finished.",
+                "Ended at step {step}, too late: {count} others had already finished.",
                 tree.beam,
                 step=step,
             )
     if index == tree.winner:
         return gettext("Finished at step {step}, and won: {score}.", step=step, score=scoring(tree, index))
     return gettext(
-        "Finished at step {step}, and was beaten as number {place}: {score}.",
+        "Finished at step {step}, but ranked only number {place}: {score}.",
         step=step,
         place=tree.finished.index(index) + 1,
         score=scoring(tree, index),
@@ -166,7 +171,7 @@ def fate_name(tree: BeamTree, index: int) -> str:
         "continued": gettext("went on"),
         "outside": gettext("outside the beam"),
         "overtaken": gettext("overtaken"),
-        "pruned": gettext("open at the end"),
+        "pruned": gettext("unfinished at the end"),
         "late": gettext("ended too late"),
         "finished": gettext("finished, beaten"),
     }[tree.nodes[index].fate]

@@ -29,7 +29,7 @@ def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
     return {
         "first": (one, shown),
         "other": (two, shown),
-        "difference": (gettext("Difference"), gettext("{other} less {first}", other=two, first=one)),
+        "difference": (gettext("Difference"), gettext("{other} minus {first}", other=two, first=one)),
         "words": (gettext("log p of each word"), f"○ {one}  ● {two}"),
     }
 
@@ -81,13 +81,13 @@ def _shared(compared: Comparison) -> str:
     }
     if compared.by == "words":
         return gettext(
-            "They share {source} of the {sources} English words that either has, and {target} of the {targets} "
-            "French ones; the end mark counts as one.",
+            "The two translations share {source} of {sources} English words and {target} of {targets} French "
+            "words. The end mark counts as one word.",
             **counts,
         )
     return gettext(
-        "They share {source} of the {sources} English pieces that either has, and {target} of the {targets} "
-        "French ones; the end mark counts as one.",
+        "The two translations share {source} of {sources} English pieces and {target} of {targets} French "
+        "pieces. The end mark counts as one piece.",
         **counts,
     )
 
@@ -96,9 +96,10 @@ def _looks(compared: Comparison, names: Names) -> str:
     """Return how far the attention differs, and where most."""
     mean, row = float(np.nanmean(compared.moved)), int(np.nanargmax(compared.moved))
     if compared.moved[row] < 0.005:
-        return gettext("The looks for what they share are the same.")
+        return gettext("The attention in all shared rows is the same.")
     start = gettext(
-        "From one to the other {mean} of a look lies elsewhere in the mean (total variation), most at {word}: {share}.",
+        "On average, {mean} of the attention in a shared row differs (total variation). The row of {word} "
+        "differs most: {share}.",
         mean=percent(mean),
         word=_quoted(compared.target, row),
         share=percent(float(compared.moved[row])),
@@ -110,7 +111,7 @@ def _looks(compared: Comparison, names: Names) -> str:
         start
         + " "
         + gettext(
-            "There “{first}” has most on {one}, “{other}” on {two}.",
+            "In that row, “{first}” attends most to {one}, “{other}” to {two}.",
             first=names[0],
             one=_quoted(compared.source, one),
             other=names[1],
@@ -124,7 +125,7 @@ def _likelihoods(compared: Comparison, names: Names) -> str:
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     sums = [float(np.nansum(one)) for one in logs]
     told = gettext(
-        "All words together have log p = {one} in “{first}” and {two} in “{other}”",
+        "The log p of all words together is {one} in “{first}” and {two} in “{other}”",
         one=decimal(sums[0]),
         first=names[0],
         two=decimal(sums[1]),
@@ -135,7 +136,7 @@ def _likelihoods(compared: Comparison, names: Names) -> str:
         return told + "."
     row = int(np.nanargmax(np.abs(gains)))
     return told + gettext(
-        "; of those they share {word} changes most, from {one} to {two}.",
+        "; of the shared words, {word} changes most, from {one} to {two}.",
         word=_quoted(compared.target, row),
         one=decimal(float(logs[0][row])),
         two=decimal(float(logs[1][row])),
@@ -152,13 +153,13 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
     word, there = _quoted(compared.target, row), compared.aligned_step(step, side)
     one, two = names if side == "first" else names[::-1]
     if there is None:
-        told = [gettext("{word} is written in “{first}” alone.", word=word, first=one)]
+        told = [gettext("{word} is written only in “{first}”.", word=word, first=one)]
     elif there == step:
-        told = [gettext("{word}, step {step} of both.", word=word, step=step + 1)]
+        told = [gettext("{word}: step {step} in both translations.", word=word, step=step + 1)]
     else:
         told = [
             gettext(
-                "{word}, step {step} of “{first}” and step {there} of “{other}”.",
+                "{word}: step {step} in “{first}”, step {there} in “{other}”.",
                 word=word,
                 step=step + 1,
                 first=one,
@@ -188,11 +189,9 @@ def _step_looks(compared: Comparison, names: Names, row: int) -> list[str]:
         if not np.isnan(values).all():
             column = int(np.nanargmax(values))
             listed.append(f"{name} {_quoted(compared.source, column)} ({decimal(float(values[column]))})")
-    told = [gettext("Looked at most: {listed}.", listed="; ".join(listed))]
+    told = [gettext("Most attention: {listed}.", listed="; ".join(listed))]
     if not np.isnan(compared.moved[row]):
-        told.append(
-            gettext("Share of the look that lies elsewhere: {share}.", share=percent(float(compared.moved[row])))
-        )
+        told.append(gettext("Share of the attention that differs: {share}.", share=percent(float(compared.moved[row]))))
     return told
 
 
@@ -203,15 +202,14 @@ def _quoted(axis: SharedAxis, place: int) -> str:
 def comparison_caveat() -> str:
     """Return what a comparison of two translations does not show."""
     return gettext(
-        "A difference says that two looked elsewhere, not which of them is right, nor why. Where the words before a "
-        "word differ, so does the question that its look answers."
+        "A difference shows that the attention is not the same. It does not show which one is right, or why. "
+        "Where the words before a word differ, the two decoder states differ too."
     )
 
 
 def without_looks(model: str) -> str:
     """Return why there are no heatmaps to compare."""
     return gettext(
-        "The model {model} has no attention: it looked nowhere, so that only how likely it found each word can "
-        "be compared.",
+        "The model {model} has no attention, so only the probabilities of the words can be compared.",
         model=model,
     )

@@ -19,7 +19,8 @@ def context_sentence(trace: Trace, found: ContextUnits, step: int) -> str:
         f"{quoted_name(trace.source_pieces[j])} {decimal(float(found.cosines[j]))}" for j in found.nearest[:NEAREST]
     )
     return gettext(
-        "By weight {context} is {mixture}. Of all annotations it points most like these (cosine): {nearest}.",
+        "By weight, {context} consists of {mixture}. The annotations with the most similar direction are "
+        "(cosine): {nearest}.",
         context=f"c{subscript(step + 1)}",
         mixture=mixture(trace, step),
         nearest=nearest,
@@ -29,9 +30,10 @@ def context_sentence(trace: Trace, found: ContextUnits, step: int) -> str:
 def units_rule(trace: Trace) -> str:
     """Return which units are displayed, and how to read the figure."""
     return gettext(
-        "A column is one of {count} units of {all}: those in which this step’s context is furthest from its mean over "
-        "all steps, the furthest on the left. Line by line a word adds its weight times its annotation, blue up, red "
-        "down; the thin line is what is carried over from above. → units of the forward half, ← of the backward.",
+        "Each column is one of {count} units of {all}: those where this step’s context vector is furthest from "
+        "its mean over all steps, furthest first. In each row a word adds its weight times its annotation: blue "
+        "up, red down. The thin line is the sum of the rows above. → marks units of the forward half, ← of the "
+        "backward half.",
         count=min(UNITS, trace.contexts.shape[1]),
         all=trace.contexts.shape[1],
     )

@@ -13,7 +13,7 @@ def measure_names() -> dict[str, str]:
         "entropy": gettext("entropy of a row, bits"),
         "largest_weight": gettext("largest weight of a row"),
         "least_coverage": gettext("least coverage"),
-        "end_share": gettext("share of </s>"),
+        "end_share": gettext("attention on </s>"),
         "length_ratio": gettext("length ratio"),
         "copied_words": gettext("copied words"),
         "copied_share": gettext("share of copied words"),
@@ -44,8 +44,8 @@ def preset_told(preset: str) -> str:
     """Return what a filter preset shows."""
     return {
         "all": gettext("Every pair, in the order of the file."),
-        "omitted": gettext("Pairs with an English stretch that no French word looked at, the least looked at first."),
-        "repeated": gettext("Pairs with a French word that was written again for the same English word, or close by."),
-        "unsure": gettext("The tenth of the pairs that the model finds least likely, by log p per word."),
-        "copied": gettext("Pairs of whose French words half or more stand in the English sentence too."),
+        "omitted": gettext("Pairs with English words that get almost no attention, the least attention first."),
+        "repeated": gettext("Pairs that repeat a French word, for the same English word or close by."),
+        "unsure": gettext("The tenth of the pairs that the model finds least likely (log p per word)."),
+        "copied": gettext("Pairs in which at least half of the French words also occur in the English sentence."),
     }[preset]

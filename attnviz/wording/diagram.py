@@ -24,35 +24,37 @@ def no_machine(trace: Aligned) -> str:
     """Return why there is no diagram of a translator, and where its step is described."""
     if trace.imported:
         return gettext(
-            "The machine that is drawn here looks before its state moves; this translator looks after it. What "
-            "it does at this step is told by its stages."
+            "The architecture diagram shows translators that attend before their state changes; this translator "
+            "attends after it. Its stages explain this step."
         )
     return gettext(
-        "The machine that is drawn here is that of the recurrent translators. What a transformer does at this "
-        "step is told by its stages."
+        "The architecture diagram shows recurrent translators only. The stages explain what a transformer does "
+        "at this step."
     )
 
 
 def machine_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
-        "A vector is drawn by the {count} of its numbers that change most in this sentence, one square each: blue is "
-        "positive, red negative.",
+        "Each vector is drawn as {count} squares, one for each of its numbers that change most in this sentence. "
+        "Blue is positive, red negative.",
         count=SQUARES,
     )
-    ribbons = gettext("A ribbon is as thick as its weight; all together are always as wide as the context vector.")
-    one = gettext("Nothing is weighed: one vector goes to every step.")
+    ribbons = gettext(
+        "A ribbon is as thick as its weight is large; together the ribbons are always as wide as the context vector."
+    )
+    one = gettext("There are no weights: every step gets the same vector.")
     return {
         "source": gettext("English piece"),
         "forward": gettext("read forwards"),
         "backward": gettext("read backwards"),
         "annotation": gettext("annotation"),
-        "state": gettext("state so far"),
-        "previous": gettext("word before"),
+        "state": gettext("previous state"),
+        "previous": gettext("previous word"),
         "gru": "GRU",
         "maxout": gettext("joined") if trace.imported else "maxout",
         "hand": gettext("by hand"),
-        "again": gettext("again in the next step"),
+        "again": gettext("reused in the next step"),
         "stage": gettext("Stage {place}: {title}. {outcome}. Go there."),
         "told": f"{ribbons if trace.attends else one} {squares}",
         "start": gettext("first state"),
@@ -102,9 +104,11 @@ def mixture(trace: Trace, step: int) -> str:
 
 def machine_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
     """Return the text alternative of the diagram at 0-based `step`: the encoder, then the outcome of each stage."""
-    start = gettext("The machine at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces))
+    start = gettext(
+        "The architecture diagram at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces)
+    )
     read = gettext(
-        "The encoder has read {count} English pieces from both sides; each has an annotation.",
+        "The encoder has read {count} English pieces in both directions; each piece has an annotation.",
         count=len(trace.source_pieces),
     )
     return " ".join([start, read, *(_told(stage) for stage in stages)])

@@ -158,8 +158,8 @@ def _state(trace: Trace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "The gated unit as it ran (PyTorch's): z keeps the old state, where the paper's z lets the new one in. "
-        "Written out is unit {unit}, the one that moved most.",
+        "This is the gated unit (GRU) as PyTorch computes it: z keeps the old state, while the paper's z lets "
+        "the new one in. The example is unit {unit}, which changes most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -179,7 +179,10 @@ def _word(trace: Trace, colours: Palette) -> Equation:
     )
     appendix = gettext("the state before the step, as in the paper's appendix")
     which = gettext("the new state, as in the paper's Eq. 4") if current else appendix
-    note = gettext("State, previous word and context vote on the next word. This model reads {which}.", which=which)
+    note = gettext(
+        "The state, the previous word and the context vector determine the next word. This model uses {which}.",
+        which=which,
+    )
     return Equation(5, aligned(*lines), note)
 
 
@@ -189,7 +192,7 @@ def weighed_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
     return {
         "query": vector(trace.queries[step]),
         "symbol": r"\tilde{e}" if changed else "e",
-        "tilde": " " + gettext("With a tilde: what the energies were changed to by hand.") if changed else "",
+        "tilde": " " + gettext("A tilde marks energies that were changed by hand.") if changed else "",
         "exponentials": exponentials(_exponents(trace, step)),
         "summands": summands(trace.alignment[step], "h", colours),
     }

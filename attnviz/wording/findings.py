@@ -56,10 +56,12 @@ def _omitted(trace: Readable, finding: Finding) -> str:
     source = _source(trace, finding)
     if finding.last is None:
         return gettext(
-            "{source} was hardly looked at, {value:.2f} in all: left out?", source=source, value=finding.value
+            "{source} got hardly any attention, {value:.2f} in all: was it left out?",
+            source=source,
+            value=finding.value,
         )
     return gettext(
-        "{source} was passed over, with {value:.2f} looks a word: left out?", source=source, value=finding.value
+        "{source} got little attention, {value:.2f} a word: was it left out?", source=source, value=finding.value
     )
 
 
@@ -67,11 +69,11 @@ def _overused(trace: Readable, finding: Finding) -> str:
     told = {"source": _source(trace, finding), "value": finding.value}
     if finding.strong:
         return gettext(
-            "{source} was looked at {value:.1f} times in all, by words the model was unsure of: too many, or "
-            "the wrong ones?",
+            "The attention on {source} adds up to {value:.1f}, from words the model was unsure of: are they too "
+            "many, or the wrong ones?",
             **told,
         )
-    return gettext("{source} was looked at {value:.1f} times in all: several words stand for it.", **told)
+    return gettext("The attention on {source} adds up to {value:.1f}: several words translate it.", **told)
 
 
 def _repeated(trace: Readable, finding: Finding) -> str:
@@ -87,7 +89,7 @@ def _repeated(trace: Readable, finding: Finding) -> str:
 
 def _uniform(trace: Readable, finding: Finding) -> str:
     return gettext(
-        "{target} looked everywhere alike: its entropy is {share} of the largest.",
+        "{target} spread its attention almost evenly: its entropy is {share} of the maximum.",
         target=_target(trace, finding),
         share=percent(finding.value),
     )
@@ -103,8 +105,8 @@ def _collapsed(trace: Readable, finding: Finding) -> str:
 
 def _shifted(trace: Readable, finding: Finding) -> str:
     return gettext(
-        "The diagonal is shifted: words that are the same in both languages, such as {target}, look {steps} of "
-        "themselves.",
+        "The diagonal is shifted. Words that are the same in both languages, such as {target}, look at the wrong "
+        "word: {steps}.",
         target=_target(trace, finding),
         steps=_distance(int(finding.value)),
     )
@@ -114,7 +116,7 @@ def _identical(trace: Readable, finding: Finding) -> str:
     words = trace.words()
     of = merged(len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0]))
     return gettext(
-        "{target} is spelled as in the source, and looked at that word: α = {value:.2f}{of}.",
+        "{target} is spelled like the source word that it looked at: α = {value:.2f}{of}.",
         target=_target(trace, finding),
         value=finding.value,
         of=f" ({of})" if of else "",
@@ -139,25 +141,29 @@ def nothing_found(trace: Any) -> str:
     """Return what was checked where nothing was found, and what could not be checked."""
     if not trace.translated:
         return gettext(
-            "The checks found nothing in these looks. They look at weights, not at meaning, and know no probabilities."
+            "The checks found nothing in this attention. They look at weights, not at meaning, and the "
+            "probabilities are not known."
         )
     if trace.attends and not trace.attends_once and not trace.imported:
         told = [
-            gettext("No word was improbable. What was left out or said twice cannot be told from one look among many.")
+            gettext(
+                "No word was improbable. One attention distribution among many does not show what was left out "
+                "or said twice."
+            )
         ]
     elif not trace.attends:
-        told = [gettext("No word was improbable. What was left out or said twice cannot be told without attention.")]
+        told = [gettext("No word was improbable. Without attention, nothing shows what was left out or said twice.")]
     else:
         told = [
             gettext(
-                "The checks found nothing: every content word was looked at, none by many words or for the same "
-                "word twice, and no word was improbable. They look at weights and probabilities, not at meaning: a "
-                "word that was looked at can still be missing."
+                "The checks found nothing. Every content word got attention, none of them too much. No word was "
+                "repeated, and no word was improbable. The checks look at weights and probabilities, not at "
+                "meaning: a word that got attention can still be missing."
             )
         ]
     if trace.unknown_characters:
         listed = ", ".join(map(quote, trace.unknown_characters[:10]))
-        told.append(gettext("Not checked is what the model cannot read: {listed}.", listed=listed))
+        told.append(gettext("Not checked, because the model cannot read it: {listed}.", listed=listed))
     return " ".join(told)
 
 
@@ -175,8 +181,10 @@ def summary_sentence(summary: Summary | None) -> str:
     told = [
         _order(summary),
         ngettext(
-            "On average a step gives its strongest piece {share}, and looks as widely as at {count:.1f} pieces alike.",
-            "On average a step gives its strongest piece {share}, and looks as widely as at {count:.1f} pieces alike.",
+            "On average, a step gives its strongest piece {share} and spreads its attention over about "
+            "{count:.1f} pieces.",
+            "On average, a step gives its strongest piece {share} and spreads its attention over about "
+            "{count:.1f} pieces.",
             summary.alike,
             share=percent(summary.strongest),
         ),
@@ -195,7 +203,7 @@ def summary_sentence(summary: Summary | None) -> str:
 def _order(summary: Summary) -> str:
     back = summary.moves - summary.forward
     if back == 0:
-        return gettext("The sentence was read from left to right, without a step back.")
+        return gettext("The translation follows the sentence from left to right, without going back.")
     mostly, moves = summary.forward >= MOSTLY_FORWARD * summary.moves, summary.moves
     if mostly:
         return ngettext(
@@ -232,14 +240,18 @@ def _look(trace: Aligned, step: int) -> list[str]:
     bits = float(entropy(alpha))
     alone = 2**bits < ALONE
     wide = (
-        gettext("at that one alone")
+        gettext("and at hardly anything else")
         if alone
-        else ngettext("as widely as {count:.1f} pieces alike", "as widely as {count:.1f} pieces alike", 2**bits)
+        else ngettext(
+            "with attention spread over about {count:.1f} pieces",
+            "with attention spread over about {count:.1f} pieces",
+            2**bits,
+        )
     )
     told = [
         ngettext(
-            "It looked most at {seen}, {wide} (H = {count:.2f} of {most:.2f} bits).",
-            "It looked most at {seen}, {wide} (H = {count:.2f} of {most:.2f} bits).",
+            "It looked most at {seen}, {wide} (entropy H = {count:.2f} of {most:.2f} bits).",
+            "It looked most at {seen}, {wide} (entropy H = {count:.2f} of {most:.2f} bits).",
             bits,
             seen=seen,
             wide=wide,
@@ -254,13 +266,17 @@ def _look(trace: Aligned, step: int) -> list[str]:
 def _move(pieces: int) -> str:
     """Return in words how far forward (positive) or back a step attends from the one before."""
     if pieces == 0:
-        return gettext("That is where the step before looked.")
+        return gettext("The previous step looked there too.")
     if pieces > 0:
         return ngettext(
-            "That is {count} piece on from the step before.", "That is {count} pieces on from the step before.", pieces
+            "That is {count} piece further on than the previous step.",
+            "That is {count} pieces further on than the previous step.",
+            pieces,
         )
     return ngettext(
-        "That is {count} piece back from the step before.", "That is {count} pieces back from the step before.", -pieces
+        "That is {count} piece further back than the previous step.",
+        "That is {count} pieces further back than the previous step.",
+        -pieces,
     )
 
 
@@ -273,7 +289,7 @@ def _certainty(trace: Record, step: int) -> str:
     rival, q = trace.top_pieces[step][rivals[0]], float(trace.top_probabilities[step][rivals[0]])
     name, share = quoted_name(rival), percent(q)
     if q > p:
-        return gettext("The model would rather have said {name}, {share}.", name=name, share=share)
+        return gettext("The model preferred {name}, with {share}.", name=name, share=share)
     return gettext(
         "The model was {sure} of the word; next came {name} with {share}.", sure=sure, name=name, share=share
     )

@@ -34,7 +34,7 @@ def links_told(sure: int, possible: int) -> dict[str, str]:
 def gold_summary(gold: GoldLinks, judged: Mapping[Face, LinkErrors]) -> str:
     """Return how the links of each displayed face compare with the gold links."""
     drawn = gettext(
-        "People drew {sure} and {possible} between these words.", **links_told(len(gold.sure), len(gold.possible))
+        "These words have {sure} and {possible}, marked by hand.", **links_told(len(gold.sure), len(gold.possible))
     )
     return " ".join((drawn, *(_rates(face, errors) for face, errors in judged.items())))
 
@@ -42,12 +42,12 @@ def gold_summary(gold: GoldLinks, judged: Mapping[Face, LinkErrors]) -> str:
 def _rates(face: Face, errors: LinkErrors) -> str:
     name = face_names()[face]
     if errors.rate is None:
-        return gettext("{face}: the model links nothing.", face=name)
+        return gettext("{face}: the model does not link any words.", face=name)
     told = ngettext(
-        "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is at least possible; of the "
-        "sure ones it has {recall}.",
-        "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are at least possible; of the "
-        "sure ones it has {recall}.",
+        "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is at least possible. The "
+        "model finds {recall} of the sure links.",
+        "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are at least possible. "
+        "The model finds {recall} of the sure links.",
         len(errors.found),
         face=name,
         aer=decimal(errors.rate.aer),
@@ -61,7 +61,10 @@ def _mutual(rate: ErrorRate | None) -> str:
     """Return the error rate of mutual links only."""
     if rate is None:
         return ""
-    return gettext("Of its mutual links alone, the largest share of both their words: {aer}.", aer=decimal(rate.aer))
+    return gettext(
+        "A mutual link is the largest share of both its words; for these alone, the rate is {aer}.",
+        aer=decimal(rate.aer),
+    )
 
 
 def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
@@ -69,9 +72,9 @@ def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
     linked = next((source for source, target in errors.found if target == link[1]), None)
     told = _named(words, link)
     if linked is None:
-        return gettext("{source} → {target} ({link}) is missed: {target} is linked to nothing.", **told)
+        return gettext("The model misses {source} → {target} ({link}): it links {target} to nothing.", **told)
     return gettext(
-        "{source} → {target} ({link}) is missed: {target} is linked to {other}.",
+        "The model misses {source} → {target} ({link}): it links {target} to {other}.",
         other=quote(shorten(words.source[linked], 30)),
         **told,
     )
@@ -79,7 +82,9 @@ def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
 
 def false_sentence(words: Words, link: Link) -> str:
     """Return that a found link is not even possible."""
-    return gettext("{source} → {target} ({link}) is false: nobody drew that link.", **_named(words, link))
+    return gettext(
+        "The model’s link {source} → {target} ({link}) is false: it is not marked by hand.", **_named(words, link)
+    )
 
 
 def _named(words: Words, link: Link) -> dict[str, str]:
@@ -95,20 +100,20 @@ def _named(words: Words, link: Link) -> dict[str, str]:
 def what_links_count() -> str:
     """Return how links are written, and which words they count."""
     return gettext(
-        "Write links as 0-0 1?2: a source word before a target word, - where a link is sure and ? where it is only "
-        "possible. Both are counted from 0, as below, and are the words of the pair on show, whoever wrote it: the "
-        "model, or you under “Your own translation”."
+        "Write links as 0-0 1?2: a source word, then a target word, with - between them for a sure link and ? "
+        "for a possible one. Words count from 0, as below. They are the words of the pair shown, written by the "
+        "model or by you under “Your own translation”."
     )
 
 
 def no_links_here() -> str:
     """Return that the gold links belong to other words than those on display."""
     return gettext(
-        "The links that people drew are of another translation of this sentence, and are back as soon as that is on "
-        "show."
+        "The links marked by hand belong to another translation of this sentence. They return when that "
+        "translation is shown."
     )
 
 
 def links_dropped() -> str:
     """Return that gold links were dropped because the sentence changed."""
-    return gettext("The links that people drew were of the sentence before, and are taken off.")
+    return gettext("The links marked by hand belonged to the previous sentence and were removed.")

@@ -22,7 +22,7 @@ def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
     """Return everyday names of the stages of a step, in order of computation; without attention only the last three."""
     titles = {
         3: gettext("What it takes from the sentence") if trace.attends else gettext("The same for every word"),
-        4: gettext("What it keeps in mind"),
+        4: gettext("What it remembers"),
         5: gettext("Which word it writes"),
     }
     if not trace.attends:
@@ -50,21 +50,21 @@ def idea_sentence(trace: Record, step: int, blank: str) -> str:
     piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
     name = quoted_name(piece) if join_pieces([piece]) else blank
     if was_given(trace, step):
-        return gettext("The translator was given {name}, to which it gave a chance of {share}.", name=name, share=share)
+        return gettext("You forced {name}; the translator gave it a probability of {share}.", name=name, share=share)
     if piece == "</s>":
-        return gettext("The translator ends the sentence: to the end it gave a chance of {share}.", share=share)
-    return gettext("The translator writes {name}, to which it gave a chance of {share}.", name=name, share=share)
+        return gettext("The translator ends the sentence; the end mark had a probability of {share}.", share=share)
+    return gettext("The translator writes {name}, which had a probability of {share}.", name=name, share=share)
 
 
 def shared_out(trace: Looks, step: int) -> str:
     """Return how the attention of 0-based `step` is divided among the source pieces."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if len(order) == 1:
-        return gettext("There is only one piece to look at: it gets all of the look.")
+        return gettext("There is only one piece to look at: it gets all the attention.")
     names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
     return gettext(
-        "It has one look to share out, 100 % in all. Whatever would help more gets a much larger share: {name} gets "
-        "{share}, {next} {less}.",
+        "Its attention always adds up to 100 %. A piece that would help more gets a much larger share: {name} "
+        "gets {share}, {next} gets {less}.",
         name=names[0],
         share=percent(float(alpha[order[0]])),
         next=names[1],
@@ -75,8 +75,8 @@ def shared_out(trace: Looks, step: int) -> str:
 def _fits(trace: Recurrent, step: int) -> tuple[str, str]:
     best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = gettext(
-        "Before it writes, the translator holds what it has in mind against each English piece. The longer the bar, "
-        "the more that piece would help now. {name} would help most.",
+        "Before it writes, the translator compares its current state with each English piece. The longer the "
+        "bar, the more that piece would help now. {name} would help most.",
         name=capital(best),
     )
     return sentence, gettext("{name} would help most", name=capital(best))
@@ -85,16 +85,16 @@ def _fits(trace: Recurrent, step: int) -> tuple[str, str]:
 def _look(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
-    outcome = gettext("{name} gets {share} of the look", name=capital(best), share=share)
+    outcome = gettext("{name} gets {share} of the attention", name=capital(best), share=share)
     if len(order) == 1:
         return shared_out(trace, step), outcome
     if done := done_by_hand(trace, step):
         return gettext(
-            "Changed by hand: {done}. Now {name} gets {share} of the look.", done=done, name=best, share=share
+            "Changed by hand: {done}. Now {name} gets {share} of the attention.", done=done, name=best, share=share
         ), outcome
     if not trace.attends_once:
         return shared_out(trace, step), outcome
-    return f"{shared_out(trace, step)} {gettext('Pull a bar, and see what becomes of the translation.')}", outcome
+    return f"{shared_out(trace, step)} {gettext('Pull a bar and watch how the translation changes.')}", outcome
 
 
 def _taken(trace: Recurrent, step: int) -> tuple[str, str]:
@@ -103,21 +103,21 @@ def _taken(trace: Recurrent, step: int) -> tuple[str, str]:
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
     parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
     sentence = gettext(
-        "Of each English piece it has an annotation: a list of {units} numbers, noted while reading the sentence from "
-        "both ends. It mixes them, each as strongly as it looks there: {parts}",
+        "Each English piece has an annotation: a list of {units} numbers, computed while reading the sentence "
+        "from both ends. The translator mixes the annotations in proportion to its attention: {parts}",
         units=trace.contexts.shape[1],
         parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
     )
     share = percent(min(float(sums[needed - 1]), 1))
     if needed == 1:
-        return sentence, gettext("One piece makes {share} of the mixture", share=share)
-    return sentence, gettext("{count} pieces make {share} of the mixture", share=share, count=needed)
+        return sentence, gettext("One piece makes up {share} of the mixture", share=share)
+    return sentence, gettext("{count} pieces make up {share} of the mixture", share=share, count=needed)
 
 
 def _the_same(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
     sentence = gettext(
-        "This translator cannot look back at the sentence. It has read it once, and one list of {units} numbers must "
-        "hold all of it, the same for every word.",
+        "This translator cannot look back at the sentence. It has read it once, and one list of {units} numbers "
+        "must hold all of it. Every word gets the same list.",
         units=trace.contexts.shape[1],
     )
     return sentence, gettext("the same at every step")
@@ -127,19 +127,19 @@ def _kept(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
     kept = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     before = trace.previous_pieces[step]
-    last = gettext("the beginning") if before == "<s>" else quoted_name(before)
+    last = gettext("the start mark") if before == "<s>" else quoted_name(before)
     if not trace.asks_before:
         sentence = gettext(
-            "What it has in mind are {count} numbers. From what stands last, {last}, it renews them before it looks: "
-            "on average it keeps {kept} of each, and {new} is new.",
+            "Its state is a list of {count} numbers. It updates them from the last piece, {last}, before it "
+            "looks. On average it keeps {kept} of each, and {new} is new.",
             count=trace.states.shape[1],
             last=last,
             **shares,
         )
         return sentence, gettext("{kept} kept, {new} new", **shares)
     sentence = gettext(
-        "What it has in mind are {count} numbers. From the mixture, and from what stands last, {last}, it renews them: "
-        "on average it keeps {kept} of each, and {new} is new.",
+        "Its state is a list of {count} numbers. It updates them from the mixture and the last piece, {last}. On "
+        "average it keeps {kept} of each, and {new} is new.",
         count=trace.states.shape[1],
         last=last,
         **shares,
@@ -154,11 +154,11 @@ def written(trace: Record, step: int) -> tuple[str, str]:
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         told = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
         if was_given(trace, step):
-            rest = gettext("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
+            rest = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **told)
         else:
-            rest = gettext("It took {word} with {p}, though {other} was likelier: {q}.", **told)
+            rest = gettext("It took {word} ({p}), although {other} was more likely ({q}).", **told)
     elif trace.top_ids.shape[1] == 1:
-        rest = gettext("{word} has {p}.", word=capital(word), p=p)
+        rest = gettext("{word} has a probability of {p}.", word=capital(word), p=p)
     else:
         second, less = trace.top(step, 2)[1]
         rest = gettext(
@@ -169,5 +169,5 @@ def written(trace: Record, step: int) -> tuple[str, str]:
             q=percent(less),
         )
     known = thousands(int(trace.config["vocabulary_size"]))
-    start = gettext("Each of the {count} pieces it knows gets a chance.", count=known)
+    start = gettext("Each of the {count} pieces it knows gets a probability.", count=known)
     return f"{start} {rest}", outcome_of(trace, step)

@@ -28,7 +28,7 @@ def narrate_given(trace: Attention, step: int) -> tuple[Stage, ...]:
 def _look(trace: Attention, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if not alpha.any():
-        return gettext("Nothing is linked to this token: its row is empty."), gettext("linked to nothing")
+        return gettext("This token has no links: its row is empty."), gettext("linked to nothing")
     share = percent(float(alpha[order[0]]))
     if looks_alike(trace, step):
         outcome = gettext("every piece gets {share} of the weight", share=share)
@@ -38,7 +38,7 @@ def _look(trace: Attention, step: int) -> tuple[str, str]:
         )
         outcome += with_its_word(trace, step, order[0])
     parts, _ = parts_of_sum(trace, step)
-    return gettext("Its look, as the file has it: {parts}", parts=parts), outcome
+    return gettext("Its attention in the file: {parts}", parts=parts), outcome
 
 
 def given_step_sentence(trace: Attention, step: int, blank: str) -> str:
@@ -65,53 +65,64 @@ def remarks_of(trace: Attention) -> list[str]:
 
 def drawn_links(sure: int, possible: int) -> str:
     """Return the numbers of gold links of a file."""
-    return gettext("The file has links that people drew: {sure}, {possible}.", **links_told(sure, possible))
+    return gettext("The file has links marked by hand: {sure}, {possible}.", **links_told(sure, possible))
 
 
 def inside_is_missing() -> str:
     """Return what is missing, and why."""
     return gettext(
-        "This is attention alone. What came before and after it inside the network is not in the file: there is no "
-        "context vector, no probability, no logit ledger and no proof, and nothing can be changed by hand."
+        "The file contains attention only, not what the network computes before and after it. So there is no "
+        "context vector, no probability, no logit attribution and no verification. You cannot change anything by "
+        "hand."
     )
 
 
 def energies_are_missing() -> str:
     """Return why there is no figure of energies."""
-    return gettext("This attention was given without its energies: they are not in the file.")
+    return gettext("The file has attention weights, but no energies.")
 
 
 _REMARKS: Mapping[str, Callable[[], str]] = {
-    "source-end": lambda: gettext("The matrix has one column more than there are source tokens: it is taken for </s>."),
-    "target-end": lambda: gettext("The matrix has one row more than there are target tokens: it is taken for </s>."),
-    "scaled": lambda: gettext("Every row was scaled to add up to 1."),
-    "empty-rows": lambda: gettext("Some rows are empty: nothing is linked to these tokens."),
-    "links": lambda: gettext("These are links, not weights: a token’s links share its row alike."),
-    "cut-names": lambda: gettext(
-        "The file has only the first letters of long tokens: 7 of a source token, 10 of a target token."
+    "source-end": lambda: gettext(
+        "The matrix has one column more than there are source tokens; the extra column is read as </s>."
     ),
-    "padding": lambda: gettext("Rows or columns of padding were cut off."),
-    "energies-differ": lambda: gettext("The softmax of these energies gives other weights than the matrix has."),
-    "one-head": lambda: gettext("It is the attention of one head."),
-    "mean-of-heads": lambda: gettext("It is the mean of several heads or layers."),
-    "transposed": lambda: gettext("The file has a row for each source token: the matrix was transposed."),
-    "linked-source-end": lambda: gettext("Links past the last source token are taken for links of </s>."),
-    "linked-target-end": lambda: gettext("Links past the last target token are taken for links of </s>."),
+    "target-end": lambda: gettext(
+        "The matrix has one row more than there are target tokens; the extra row is read as </s>."
+    ),
+    "scaled": lambda: gettext("Every row was scaled to add up to 1."),
+    "empty-rows": lambda: gettext("Some rows are empty: their tokens have no links."),
+    "links": lambda: gettext("These are links, not weights: the links of a token share its row equally."),
+    "cut-names": lambda: gettext(
+        "The file cuts long tokens: it keeps 7 letters of a source token and 10 of a target token."
+    ),
+    "padding": lambda: gettext("Padding rows or columns were removed."),
+    "energies-differ": lambda: gettext("The softmax of these energies does not give the weights in the matrix."),
+    "one-head": lambda: gettext("This is the attention of one head."),
+    "mean-of-heads": lambda: gettext("This is the mean of several heads or layers."),
+    "transposed": lambda: gettext("The file has a row for each source token, so the matrix was transposed."),
+    "linked-source-end": lambda: gettext("Links past the last source token are read as links of </s>."),
+    "linked-target-end": lambda: gettext("Links past the last target token are read as links of </s>."),
     "counted-from-0": lambda: gettext("Links of this file count from 0, although its format counts from 1."),
     "counted-from-1": lambda: gettext(
-        "Links count from 1: none names token 0, and some would pass the last token if they counted from 0."
+        "The links are read as counting from 1. No link names token 0, and from 0 some would go past the last token."
     ),
     "counted-from-0-assumed": lambda: gettext(
-        "Links are taken to count from 0, although none names token 0: counted from 1, they would fit too."
+        "The links are read as counting from 0, although no link names token 0. Counting from 1 would fit too."
     ),
     "counted-by-format": lambda: gettext("Links of this format count from 1."),
-    "probabilities": lambda: gettext("These are links with probabilities: a token’s links share its row by them."),
-    "phrases": lambda: gettext("Phrases are linked: each target word of a phrase to each of its source words."),
-    "null-links": lambda: gettext("Links to word 0, which stands for no word, were left out."),
+    "probabilities": lambda: gettext(
+        "These are links with probabilities: the links of a token share its row in proportion to them."
+    ),
+    "phrases": lambda: gettext(
+        "The file links phrases: each target word of a phrase is linked to each of its source words."
+    ),
+    "null-links": lambda: gettext("Links to word 0, which is not a word, were left out."),
     "target-first": lambda: gettext("The file writes the target token first in a link."),
-    "best-only": lambda: gettext("The file has several translations of a sentence: the first of each is read."),
-    "reordered": lambda: gettext("The file has the sentences in another order: they are in that of their numbers."),
+    "best-only": lambda: gettext("The file has several translations of a sentence; only the first one is read."),
+    "reordered": lambda: gettext(
+        "The file has the sentences in another order; they are shown in the order of their numbers."
+    ),
     "margins-dropped": lambda: gettext("A column of entropies and a row of sums were left out."),
-    "unescaped": lambda: gettext("The escapes of Moses’ tokenizer were undone."),
+    "unescaped": lambda: gettext("The escape sequences of Moses’ tokenizer were decoded."),
 }
 """Sentences by key in `trace.attention_record.REMARKS`."""

@@ -26,7 +26,7 @@ def done_by_hand(trace: Recurrent, step: int) -> str:
 def _told(trace: Recurrent, one: AttentionIntervention) -> str:
     match one:
         case Temperature(temperature=math.inf):
-            return gettext("the energies were made alike (τ = ∞)")
+            return gettext("the energies were made equal (τ = ∞)")
         case Temperature(temperature=temperature):
             return gettext("the energies were divided by {temperature}", temperature=significant(temperature, 3))
         case ReplaceWeights():

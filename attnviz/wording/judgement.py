@@ -16,7 +16,7 @@ def verdict(judgement: Judgement) -> str:
     share = decimal(judgement.probability, 3)
     if judgement.is_translation:
         return gettext("A translation: p = {share}", share=share)
-    return gettext("No translation: p = {share}", share=share)
+    return gettext("Not a translation: p = {share}", share=share)
 
 
 def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
@@ -33,23 +33,23 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
         rf"o &= W_o h + c_o = [{scores[0]} ;\; {scores[1]}]",
         rf"p &= \operatorname{{softmax}}(o) = [{shares[0]} ;\; {coloured(ink.context, shares[1])}]",
     )
-    note = gettext("The second number of o and p is “translation”, the first “no translation”.")
+    note = gettext("In o and p, the first number belongs to “no translation”, the second to “translation”.")
     return Equation(1, aligned(*lines), note)
 
 
 def attend_told() -> str:
     """Return how to read the two heatmaps."""
     return gettext(
-        "The same energies e, softmaxed both ways: where each French piece looks in the English, and where each "
-        "English piece looks in the French."
+        "Both heatmaps apply a softmax to the same energies e. One shows where each French piece looks in the "
+        "English, the other where each English piece looks in the French."
     )
 
 
 def bag_told() -> str:
     """Return what the bag of an English sentence is."""
     return gettext(
-        "A strip is v₁ᵢ, what came of holding an English piece against what it sees of the French. They are "
-        "added up, and their sum v₁ is all that the verdict is told of the English."
+        "Each strip is v₁ᵢ: it compares one English piece with the French that this piece attends to. The sum of "
+        "the strips, v₁, is all that the verdict knows about the English sentence."
     )
 
 
@@ -58,21 +58,21 @@ def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exa
     before, after = decimal(one.probability, 3), decimal(other.probability, 3)
     if difference is None:
         return gettext(
-            "With these two words swapped the sentence is cut into other pieces, so that it is another bag: p "
-            "was {before} and is {after}.",
+            "Swapping these two words changes how the sentence is cut into pieces, so the bag of vectors changes "
+            "too. p goes from {before} to {after}.",
             before=before,
             after=after,
         )
     told = gettext(
-        "The same vectors in another order. p was {before} and is {after}; no number of the sums or of the "
-        "verdict differs by more than {difference}, which is rounding.",
+        "The swap only reorders the same vectors. p was {before} before the swap and is {after} after it. No "
+        "number of the sums or of the verdict changes by more than {difference}, which is rounding error.",
         before=before,
         after=after,
         difference=power_of_ten(difference) if difference else "0",
     )
     if exact:
         told += " " + gettext(
-            "Computed again with sums that are rounded once, the two verdicts are equal to the last bit."
+            "Recomputed with sums that are rounded only once, the two verdicts are identical to the last bit."
         )
     return told
 
@@ -95,8 +95,8 @@ def pair_badge(proof: Verification) -> str:
 def detector_told() -> str:
     """Return what the detector was trained on."""
     return gettext(
-        "The detector was trained on sentences that translate one another, and on pairs that do not: another "
-        "sentence of like length, one word exchanged, a clause dropped."
+        "The detector was trained on sentence pairs that are translations of each other, and on pairs that are "
+        "not. Such a pair has another sentence of similar length, a replaced word, or a missing clause."
     )
 
 
@@ -108,7 +108,7 @@ def quantity_names() -> dict[str, str]:
         "projected": gettext("vectors a, b"),
         "features": gettext("features F"),
         "alignment": gettext("weights α"),
-        "aligned": gettext("what is seen of the other"),
+        "aligned": gettext("aligned vectors"),
         "comparisons": gettext("comparisons v"),
         "sum": gettext("sum of the comparisons"),
     }

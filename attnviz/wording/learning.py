@@ -20,17 +20,17 @@ QUALITY = ("loss", "bleu", "aer")
 def measure_names() -> dict[str, str]:
     """Return the name of each measure."""
     return {
-        "training": gettext("loss in training"),
+        "training": gettext("training loss"),
         "loss": gettext("validation loss"),
         "bleu": gettext("BLEU"),
         "aer": gettext("alignment error rate"),
         "marks": gettext("punctuation"),
         "content": gettext("content words"),
         "nouns": gettext("nouns after an article"),
-        "exchanged": gettext("exchanged neighbours"),
+        "exchanged": gettext("swapped neighbours"),
         "articles": gettext("articles"),
         "diagonal": gettext("along the diagonal"),
-        "order": gettext("the right way round"),
+        "order": gettext("in the right order"),
     }
 
 
@@ -40,34 +40,34 @@ def measure_rules() -> dict[str, str]:
         "training": gettext("Mean of −log p of the pieces of the training pairs, over 50 updates, in nats."),
         "loss": gettext("Mean of −log p of the pieces of validation pairs that the model was not trained on, in nats."),
         "bleu": gettext(
-            "How many runs of words greedy translations of validation sentences share with a person’s, from 0 to 100 "
-            "(Papineni et al. 2002, as sacreBLEU reckons it, Post 2018)."
+            "How many word sequences the greedy translations of validation sentences share with a human "
+            "translation, from 0 to 100 (Papineni et al. 2002, as sacreBLEU computes it, Post 2018)."
         ),
         "aer": gettext(
-            "Each French word linked to the English word it looks at most, against links that people drew: 0 when all "
-            "agree, 1 when none do (Och & Ney 2003)."
+            "Each French word is linked to the English word it attends to most. These links are compared with "
+            "gold links, marked by hand: 0 when all agree, 1 when none do (Och & Ney 2003)."
         ),
-        "marks": gettext("Mean of α on drawn links between two marks of punctuation."),
+        "marks": gettext("Mean of α on gold links between two punctuation marks."),
         "content": gettext(
-            "Mean of α on drawn links between two content words that keep their places: words with letters that are in "
-            "no closed list of articles, pronouns, prepositions, conjunctions and auxiliaries."
+            "Mean of α on gold links between two content words that are not swapped neighbours. A content word "
+            "has letters and is in no list of articles, pronouns, prepositions, conjunctions or auxiliaries."
         ),
         "nouns": gettext(
-            "Mean of α on those links of content words of which both words follow an article at once, and the French "
-            "one is no adjective or numeral that stands before nouns. No grammar is known here: all other nouns are "
-            "among the content words."
+            "Mean of α on those content-word links where both words directly follow an article. French "
+            "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: other nouns "
+            "count only as content words."
         ),
         "exchanged": gettext(
-            "Mean of α on the two drawn links of neighbours that have changed places, as in green house, maison verte."
+            "Mean of α on the two gold links of neighbouring words that swap places, as in green house, maison verte."
         ),
-        "articles": gettext("Mean of α on drawn links between the, a, an and le, la, l’, les, un, une, des, du."),
+        "articles": gettext("Mean of α on gold links between the, a, an and le, la, l’, les, un, une, des, du."),
         "diagonal": gettext(
-            "1 − d/d₀, where d is how far from the diagonal the weight lies on the average, and d₀ the same of weight "
-            "spread everywhere alike: 0 for grey, near 1 on the diagonal."
+            "1 − d/d₀, where d is the mean distance of the weight from the diagonal, and d₀ the same distance "
+            "for uniform weights. It is 0 for uniform weights and near 1 on the diagonal."
         ),
         "order": gettext(
-            "Share of the neighbours that have changed places of which both words look more at their own partner than "
-            "at the other’s. Along the diagonal it would be 0."
+            "Share of the swapped neighbours where both words attend more to their own partner than to the "
+            "other’s. Attention along the diagonal would score 0."
         ),
     }
 
@@ -77,9 +77,7 @@ def run_name(run: Snapshots, alone: bool = False) -> str:
     if alone:
         return run.name
     return (
-        gettext("Guided, weight {weight}", weight=significant(run.guidance))
-        if run.guidance
-        else gettext("Left to itself")
+        gettext("Guided, weight {weight}", weight=significant(run.guidance)) if run.guidance else gettext("Not guided")
     )
 
 
@@ -100,8 +98,8 @@ def guided(runs: Sequence[Snapshots]) -> str:
     if not any(run.guidance for run in runs):
         return ""
     return gettext(
-        "Guided is a run whose attention is pulled at each update towards links between words, which were counted in "
-        "the same sentence pairs beforehand and drawn by nobody (Chen et al. 2016)."
+        "In a guided run, each update pulls the attention towards word links (Chen et al. 2016). These links "
+        "were counted automatically in the same sentence pairs beforehand, not marked by hand."
     )
 
 
@@ -112,7 +110,7 @@ def measured_at(run: Snapshots, update: int) -> str:
     if values["loss"] is not None:
         told.append(gettext("validation loss {loss}", loss=decimal(values["loss"])))
     elif values["training"] is not None:
-        told.append(gettext("loss in training {loss}", loss=decimal(values["training"])))
+        told.append(gettext("training loss {loss}", loss=decimal(values["training"])))
     if values["bleu"] is not None:
         told.append(gettext("BLEU {bleu}", bleu=decimal(values["bleu"], 1)))
     if values["aer"] is not None:
@@ -124,9 +122,9 @@ def said_at(run: Snapshots, sentence: int, moment: int) -> str:
     """Return the model's greedy translation of a sentence at a moment."""
     said = run.translations[moment][sentence].strip()
     return (
-        gettext("By itself it writes: {said}", said=_shortened(said))
+        gettext("The model’s own translation: {said}", said=_shortened(said))
         if said
-        else gettext("By itself it writes nothing.")
+        else gettext("The model’s own translation is empty.")
     )
 
 
@@ -144,8 +142,8 @@ def learnt_when(run: Snapshots) -> str:
         return ""
     listed = ", ".join(f"{names[name]} {grouped(update)}" for update, name in known)
     return gettext(
-        "Half the way from the first moment to the last was done by about update: {listed}. (Read off straight lines "
-        "between the moments.)",
+        "Update at which each measure was halfway from its first to its last value: {listed}. (Values between "
+        "measurements are interpolated linearly.)",
         listed=listed,
     )
 
@@ -161,16 +159,17 @@ def counted(runs: Sequence[Snapshots]) -> str:
     if "aer" not in counts:
         return ""
     return gettext(
-        "Measured on {sentences} with links that people drew: {marks}, {content} of content words, {nouns} of them of "
-        "nouns after an article, {articles} of articles, and {pairs}. Loss and BLEU are of {validation}.",
+        "Measured on {sentences} with gold links, marked by hand: {marks}, {content} of content words ({nouns} "
+        "of nouns after an article), {articles} of articles, and {pairs}. Loss and BLEU are measured on "
+        "{validation}.",
         sentences=ngettext("{count} sentence pair", "{count} sentence pairs", counts["aer"]),
         marks=ngettext("{count} link of punctuation", "{count} links of punctuation", counts.get("marks", 0)),
         content=counts.get("content", 0),
         nouns=counts.get("nouns", 0),
         articles=counts.get("articles", 0),
         pairs=ngettext(
-            "{count} pair of neighbours that change places",
-            "{count} pairs of neighbours that change places",
+            "{count} pair of swapped neighbours",
+            "{count} pairs of swapped neighbours",
             counts.get("order", 0),
         ),
         validation=ngettext("{count} validation sentence", "{count} validation sentences", counts.get("bleu", 0)),

@@ -46,8 +46,8 @@ def lecture_footer(
     if not trace.attends:
         told = [
             gettext(
-                "Without attention there is no alignment: the last forward annotation, one vector made of the "
-                "whole sentence, goes to every step."
+                "Without attention there is no alignment. Every step gets the same vector, the last forward "
+                "annotation, which summarises the whole sentence."
             )
         ]
     elif face != "before":
@@ -60,24 +60,24 @@ def lecture_footer(
     elif by == "words":
         told = [
             gettext(
-                "A row for each target word, a column for each source word; the brighter a cell, the larger "
-                "{shade} that the row's word gave it.",
+                "Each row is a target word, each column a source word. The brighter a cell, the larger {shade} "
+                "that its target word gives to its source word.",
                 shade=shade,
             )
         ]
     else:
         told = [
             gettext(
-                "A row for each target piece, a column for each source piece; the brighter a cell, the larger "
-                "{shade} that the row's piece gave it.",
+                "Each row is a target piece, each column a source piece. The brighter a cell, the larger {shade} "
+                "that its target piece gives to its source piece.",
                 shade=shade,
             )
         ]
     if whose:
         told.append(
             gettext(
-                "A transformer looks many times at each step: shown is the look of one head, or the mean of "
-                "several, {heads}.",
+                "A transformer has many attentions at each step. The heatmap shows one head, or the mean of "
+                "several: {heads}.",
                 heads=whose,
             )
         )
@@ -85,21 +85,26 @@ def lecture_footer(
         told.append(_about_margins(face))
     if faces:
         told.append(
-            gettext("B, or a button above the heatmap, shows it before the word, after it, or their difference.")
+            gettext(
+                "The B key, or a button above the heatmap, shows attention before the word, after the word, or "
+                "the difference."
+            )
         )
         told.append(about_the_reading())
     if isinstance(trace, Attention):
         told += [*remarks_of(trace), inside_is_missing()]
     elif not ledgers and not whose:
-        told.append(gettext("Without the model's weights there is no logit ledger here."))
-    told.append(gettext("← and → move the step. {how}; made with attnviz.", how=how))
+        told.append(gettext("Without the model's weights, this page has no logit attribution."))
+    told.append(gettext("← and → change the step. {how}; made with attnviz.", how=how))
     return " ".join(told)
 
 
 def _about_margins(face: Face) -> str:
     """Return how to read the sums and entropies beside the heatmap."""
     if face == "after":
-        return gettext("Σ α′: how many steps were about a column; H: how widely a row was, the entropy of α′.")
+        return gettext(
+            "Σ α′: the sum of a column, about how many steps concern it; H: the entropy of a row of α′, its spread."
+        )
     if face == "difference":
-        return gettext("Σ Δ: what a column has more or less after the word; ΔH: the entropy of α′ less that of α.")
-    return gettext("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy.")
+        return gettext("Σ Δ: how much a column gains or loses after the word; ΔH: the entropy of α′ minus that of α.")
+    return gettext("Σ α: the sum of a column, all the attention it gets; H: the entropy of a row, its spread.")

@@ -22,7 +22,7 @@ LITTLE_EFFECT = 0.03
 def ledger_heading(name: str, rival: str | None = None) -> str:
     """Return the title of a logit attribution; `name` and `rival` are the quoted piece and foil."""
     if rival is None:
-        return gettext("Logit ledger: where the logit of {name} comes from", name=name)
+        return gettext("Logit attribution: where the logit of {name} comes from", name=name)
     return gettext("Why {name} and not {against}", name=name, against=rival)
 
 
@@ -35,7 +35,7 @@ def ledger_title(name: str, rival: str | None = None) -> str:
 
 def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name: str, rival: str | None) -> str:
     """Return the logit attribution in words; `name` and `rival` are piece and foil."""
-    through = gettext("what came through s_i") if trace.reads_new_state else gettext("the state")
+    through = gettext("the new state s_i") if trace.reads_new_state else gettext("the state")
     looks = trace.attends
     parts = gettext(
         "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
@@ -53,8 +53,7 @@ def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name
         ahead, behind = (name, rival) if entries.logit >= 0 else (rival, name)
         told = [
             gettext(
-                "“{ahead}” is {often} as likely as “{behind}”: the difference of their logits is {logit}, of "
-                "which {parts}",
+                "“{ahead}” is {often} as likely as “{behind}”. The difference of their logits is {logit}: {parts}",
                 ahead=ahead,
                 often=odds(abs(entries.logit)),
                 behind=behind,
@@ -70,7 +69,7 @@ def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name
     amount = signed(float(entries.source[most]))
     told.append(
         gettext(
-            "Of the source words “{name}” says most, {amount} with weight {weight:.2f}.",
+            "The source piece “{name}” has the largest effect: {amount}, with attention weight {weight:.2f}.",
             name=names[most],
             amount=amount,
             weight=alpha[most],
@@ -79,7 +78,7 @@ def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name
     idle = idle_sources(entries, alpha)
     if idle:
         listed = ", ".join(f"{quote(names[j])} ({decimal(float(alpha[j]))})" for j in idle)
-        told.append(gettext("Much looked at, to almost no effect: {listed}.", listed=listed))
+        told.append(gettext("Much attention but almost no effect: {listed}.", listed=listed))
     return " ".join(told)
 
 

@@ -22,7 +22,8 @@ def work_equation(additive: Work, dot: Work, sizes: tuple[int, int], lengths: tu
         rf"&= {_number(dot.total)}",
     )
     note = gettext(
-        "n units of the state, n′ of the additive energy, Tₓ English and Tᵧ French pieces; an annotation has 2n."
+        "n: units of the state; n′: units of the additive energy; Tₓ: English pieces; Tᵧ: French pieces. An "
+        "annotation has 2n numbers."
     )
     return Equation(1, aligned(*lines), note)
 
@@ -30,9 +31,10 @@ def work_equation(additive: Work, dot: Work, sizes: tuple[int, int], lengths: tu
 def work_sentence(additive: Work, dot: Work) -> str:
     """Return what general attention saves, and where."""
     return gettext(
-        "All energies of this sentence take {additive} multiplications, or {dot} with dot products. The dot product "
-        "asks with the state as it is, which saves {queries}; and it takes no tanh, of which the additive energy takes "
-        "{tanh}. What is left of a step is one product of a matrix and a vector.",
+        "All energies of this sentence take {additive} multiplications with additive attention, or {dot} with "
+        "dot products. The dot product uses the state directly as its query, which saves {queries} "
+        "multiplications. It needs no tanh, while the additive energy needs {tanh}. Each step is then a single "
+        "product of a matrix and a vector.",
         additive=thousands(additive.total),
         dot=thousands(dot.total),
         queries=thousands(additive.queries),

@@ -23,10 +23,10 @@ def metric_names() -> dict[str, str]:
 def about_neighbours() -> str:
     """Return what is searched, and what the result does not show."""
     return gettext(
-        "Of every piece of the corpus the model made vectors of the same kind as those of this step. Those nearest to "
-        "this step’s are listed with their sentences: what the model holds for alike here. All of them are looked at; "
-        "those of this very sentence are left out. That two vectors are near says nothing of which of their numbers is "
-        "used."
+        "The model computed a vector of this kind for every piece of the corpus. The list shows those nearest to "
+        "this step’s vector, with their sentences: to the model they are similar. The search covers all vectors "
+        "except those of this sentence. That two vectors are near does not show which of their numbers the model "
+        "uses."
     )
 
 
@@ -38,7 +38,7 @@ def which_vector(trace: Trace, kind: VectorKind, step: int, source: int) -> str:
     if kind == "context":
         return gettext("The context vector of step {step}, which wrote {piece}", piece=piece, step=step + 1)
     return gettext(
-        "The annotation of {source}, at which step {step} looked most",
+        "The annotation of {source}, which step {step} attended to most",
         source=quoted_name(trace.source_surfaces[source]),
         step=step + 1,
     )
@@ -55,26 +55,29 @@ def map_sentence(found: PrincipalMap, drawn: int, whole: int) -> str:
     """Return the shares of variance that the map shows, and the number of vectors on it."""
     first, second = found.shares
     told = gettext(
-        "The plane in which these vectors differ most (principal components): {first} of their variance lies across, "
-        "{second} up, and the other {rest} is not seen. What is near here may be far apart in truth.",
+        "This is the plane in which these vectors differ most (principal components). Its width shows {first} of "
+        "their variance, its height {second}; the other {rest} is hidden. Points that are close on this plane "
+        "may be far apart in reality.",
         first=percent(first),
         second=percent(second),
         rest=percent(max(1 - first - second, 0)),
     )
     if drawn < whole:
-        told += " " + gettext("Drawn are {drawn} of {whole}, evenly taken.", drawn=drawn, whole=whole)
+        told += " " + gettext("The map shows {drawn} of {whole} vectors, evenly spaced.", drawn=drawn, whole=whole)
     return told
 
 
 def model_is_missing(trace: Trace) -> str:
     """Return that the model whose vectors could be compared is not available."""
     return gettext(
-        "Vectors can be compared with those of the same model alone, “{model}”, and it is not here.", model=trace.model
+        "Vectors can only be compared within the same model. “{model}” is missing: put it in the folder of models.",
+        model=trace.model,
     )
 
 
 def without_vectors() -> str:
     """Return that a transformer has no such vectors."""
     return gettext(
-        "This model is a transformer: it has no state and no one context vector a step whose neighbours could be found."
+        "This model is a transformer. It has no state and no single context vector per step, so it has no "
+        "neighbours to find."
     )

@@ -37,9 +37,9 @@ def kind_name(kind: Kind) -> str:
 def kind_told(kind: Kind) -> str:
     """Return which side queries which."""
     return {
-        "encoder": gettext("Every English piece asks all English pieces, itself among them."),
-        "decoder": gettext("Every step asks what has been written before it. What comes later is masked: −∞."),
-        "cross": gettext("Every step asks the English: what attention was on the rungs before."),
+        "encoder": gettext("Each English piece attends to all English pieces, itself included."),
+        "decoder": gettext("Each step attends to what was written before it. What comes later is masked: −∞."),
+        "cross": gettext("Each step attends to the English, like the attention before the transformer."),
     }[kind]
 
 
@@ -53,7 +53,7 @@ def head_title(opened: OpenHead) -> str:
 def row_names(kind: Kind) -> tuple[str, str]:
     """Return the labels of the two sentences of a head: keys, then queries."""
     return {
-        "encoder": (gettext("Asked"), gettext("Asks")),
+        "encoder": (gettext("Keys"), gettext("Queries")),
         "decoder": (gettext("Read so far"), gettext("Written")),
         "cross": (gettext("English"), gettext("French")),
     }[kind]
@@ -74,7 +74,7 @@ def _scores(opened: OpenHead, row: int) -> str:
     }
     if opened.kind == "encoder":
         return gettext(
-            "The query of {asking} is held against the keys of all {count} English pieces, its own among them. "
+            "The query of {asking} is compared with the keys of all {count} English pieces, its own included. "
             "{name} fits best, s = {score}.",
             asking=quoted_name(opened.target_pieces[row]),
             **told,
@@ -87,7 +87,7 @@ def _scores(opened: OpenHead, row: int) -> str:
             **told,
         )
     return gettext(
-        "The step that writes {asking} holds its query against the keys of all {count} annotations. {name} fits "
+        "The step that writes {asking} compares its query with the keys of all {count} annotations. {name} fits "
         "best, s = {score}.",
         asking=quoted_name(opened.target_pieces[row]),
         **told,
@@ -101,7 +101,7 @@ def _softmax(opened: OpenHead, row: int) -> str:
         return gettext("There is only one piece to look at: it gets all of the weight.")
     lead = float(opened.scores[row, order[0]] - opened.scores[row, order[1]])
     return gettext(
-        "{first} scores {lead} more than {second}, so it has {times} its weight: {share} of it all.",
+        "{first} scores {lead} more than {second}, so its weight is {times} as large: {share} of the total.",
         first=first,
         lead=decimal(lead),
         second=quoted_name(opened.source_pieces[order[1]]),
@@ -116,8 +116,8 @@ def _values(opened: OpenHead, row: int) -> str:
         for j in weight_order(opened, row)[: min(3, opened.seen(row))]
     ]
     return gettext(
-        "Every piece that is asked has a value, {units} numbers. Scaled by the weights and added up, they are "
-        "{found}: {parts}.",
+        "Each attended piece has a value, a list of {units} numbers. Multiplied by the weights and added up, the "
+        "values make {found}: {parts}.",
         units=opened.values.shape[1],
         found=f"z{subscript(row + 1)}",
         parts=", ".join(parts),
@@ -128,8 +128,9 @@ def _stream(opened: OpenHead, row: int) -> str:
     lengths = np.linalg.norm(opened.added[:, row], axis=1)
     streams = np.linalg.norm(opened.streams[:, row], axis=1)
     return gettext(
-        "What the {heads} heads of this block found is mixed by a matrix and added: a vector of length {added} to a "
-        "stream of {before}, which makes {after}. Each of the {blocks} blocks adds its own; nothing is overwritten.",
+        "A matrix mixes what the {heads} heads of this block found, and the result is added to the residual "
+        "stream. A vector of length {added} is added to a stream of length {before}; the sum has length {after}. "
+        "Each of the {blocks} blocks adds its own vector; nothing is overwritten.",
         heads=opened.trace.cross_weights.shape[1],
         added=decimal(float(lengths[opened.block])),
         before=decimal(float(streams[opened.block])),

@@ -46,7 +46,9 @@ def facts_told(facts: Facts) -> str:
 
 def note(trace: Record, step: int) -> str:
     """Return where 0-based `step` attends most and the probability of its piece."""
-    sure = gettext("gives its piece a chance of {share}", share=percent(float(np.exp(trace.log_probabilities[step]))))
+    sure = gettext(
+        "gives its piece a probability of {share}", share=percent(float(np.exp(trace.log_probabilities[step])))
+    )
     if not trace.attends:
         return gettext("{looks}; {sure}", looks=gettext("looks nowhere"), sure=sure)
     words = trace.words()
@@ -61,9 +63,9 @@ def note(trace: Record, step: int) -> str:
 def looks_told() -> str:
     """Return how to read the small heatmaps."""
     return gettext(
-        "Rows are French words, columns English ones (point at a cell, and both are named); bright is a large "
-        "weight (the shade is √α), of the transformer in the mean of all heads. The fixed vector looks "
-        "nowhere."
+        "Rows are French words, columns are English words. Point at a cell to see both words. The brighter a "
+        "cell, the larger the weight (the shade is √α); for the transformer it is the mean of all heads. The "
+        "fixed vector has no attention."
     )
 
 
@@ -73,13 +75,13 @@ def by_length_sentence(lacking: Sequence[str], larger: str) -> str:
     `larger` names a model that is larger than the others.
     """
     told = gettext(
-        "Measured on sentences that none of them was trained on, with bars that hold 95 of 100 resamplings; the "
-        "length of your sentence is marked."
+        "Measured on sentences that none of the models was trained on. The error bars contain 95 of 100 "
+        "resamplings. The length of your sentence is marked."
     )
     if larger not in lacking:
         told += " " + gettext(
-            "{model} is larger and has read far more: how high its line lies says little of its "
-            "attention, how it falls with the length may be compared.",
+            "{model} is larger and was trained on far more text. The height of its line says little about its "
+            "attention, but you can compare how the lines fall with the length.",
             model=larger,
         )
     if not lacking:
@@ -97,12 +99,15 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
     if not behind:
         return ""
     if not lacking:
-        return gettext("At these small, equal sizes the transformer is nowhere behind the additive model.")
+        return gettext(
+            "At these small, equal sizes, the transformer scores at least as high as the additive model at every "
+            "length."
+        )
     told = ngettext(
-        "At these small, equal sizes and after so short a training the transformer is behind the additive "
-        "model at {count} of {all} lengths, by up to {most} BLEU.",
-        "At these small, equal sizes and after so short a training the transformer is behind the additive "
-        "model at {count} of {all} lengths, by up to {most} BLEU.",
+        "These models are small, equal in size and trained for a short time. The transformer scores below the "
+        "additive model at {count} of {all} lengths, by up to {most} BLEU.",
+        "These models are small, equal in size and trained for a short time. The transformer scores below the "
+        "additive model at {count} of {all} lengths, by up to {most} BLEU.",
         len(lacking),
         all=len(behind),
         most=decimal(max(lacking), 1),
@@ -111,8 +116,8 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
         told
         + " "
         + gettext(
-            "Nothing was tuned for it, and transformers are known to want longer training; whether "
-            "that closes the gap was not tried."
+            "Nothing was tuned for the transformer, and transformers are known to need longer training. Whether "
+            "that would close the gap was not tested."
         )
     )
 
@@ -132,4 +137,4 @@ def combined_badge(proofs: Sequence[Verification], step: int) -> str:
 
 def misfit_of(trace: Record) -> str:
     """Return that a translation was not made by the loaded model."""
-    return gettext("A translation does not fit the weights of “{model}”", model=trace.model)
+    return gettext("A translation was not made with the current weights of “{model}”", model=trace.model)

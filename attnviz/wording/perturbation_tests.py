@@ -25,12 +25,12 @@ LITTLE, MUCH = 0.1, 0.5
 def trial_names(count: int) -> dict[str, str]:
     """Return the names of the perturbation tests of a step, with `count` permutations."""
     return {
-        "real": gettext("As it looked"),
-        "uniform": gettext("Everywhere alike"),
-        "without_strongest": gettext("Without its strongest"),
+        "real": gettext("Actual attention"),
+        "uniform": gettext("Uniform"),
+        "without_strongest": gettext("Without strongest piece"),
         "permuted": gettext("Shuffled, {count} times", count=count),
-        "adversary": gettext("The adversary’s look"),
-        "best": gettext("Where it should have looked"),
+        "adversary": gettext("Adversarial attention"),
+        "best": gettext("Best attention"),
     }
 
 
@@ -48,10 +48,10 @@ def trials_sentence(tried: PerturbationTests, spelling: Spelling) -> str:
     kept = sum(trial.piece_id == tried.real.piece_id for trial in tried.permuted)
     parts = [
         ngettext(
-            "Shuffled {all} times, this step’s weights write {name} {count} time; the probabilities move by "
-            "{change} (total variation, median).",
-            "Shuffled {all} times, this step’s weights write {name} {count} times; the probabilities move by "
-            "{change} (total variation, median).",
+            "With this step’s weights shuffled {all} times, the model writes {name} {count} time. The "
+            "probabilities change by a median of {change} (total variation).",
+            "With this step’s weights shuffled {all} times, the model writes {name} {count} times. The "
+            "probabilities change by a median of {change} (total variation).",
             kept,
             all=count,
             name=name,
@@ -59,24 +59,23 @@ def trials_sentence(tried: PerturbationTests, spelling: Spelling) -> str:
         )
     ]
     for trial, told in (
-        (tried.uniform, gettext("Looking everywhere alike")),
-        (tried.without_strongest, gettext("Without its strongest piece")),
+        (tried.uniform, gettext("With uniform weights")),
+        (tried.without_strongest, gettext("Without the strongest piece")),
     ):
-        parts.append(gettext("{trial}, it {outcome}.", trial=told, outcome=_verb(tried.real, trial, spelling)))
+        parts.append(gettext("{trial}, the model {outcome}.", trial=told, outcome=_verb(tried.real, trial, spelling)))
     parts.append(
         gettext(
-            "The adversary moved {moved} of the weight and changed the probabilities by no more than {change}.",
+            "An adversarial search moved {moved} of the weight, but changed the probabilities by no more than "
+            "{change}.",
             moved=percent(0.5 * float(np.abs(tried.adversary.weights - tried.real.weights).sum())),
             change=decimal(tried.adversary.total_variation, 3),
         )
     )
     change = tried.change_when_permuted
     if change < LITTLE:
-        parts.append(
-            gettext("So this word hardly hung on where it looked: much of it is in the state and the words before.")
-        )
+        parts.append(gettext("So this word depends little on attention, and more on the state and the previous words."))
     elif change >= MUCH:
-        parts.append(gettext("So this word hung on where it looked."))
+        parts.append(gettext("So this word depends strongly on attention."))
     return " ".join(parts)
 
 
@@ -84,7 +83,7 @@ def best_sentence(best: Trial, real: Trial, piece_id: int, trace: Trace, spellin
     """Return the attention that makes a piece likeliest, and the gain in probability."""
     most = int(best.weights.argmax())
     return gettext(
-        "{name} is likeliest, with {p} instead of {before}, where {share} of the weight is on {source}.",
+        "{name} reaches its highest probability, {p} instead of {before}, with {share} of the weight on {source}.",
         name=_capital(quoted_name(spelling(piece_id))),
         p=percent(float(best.probabilities[piece_id])),
         before=percent(float(real.probabilities[piece_id])),
@@ -98,10 +97,10 @@ def shuffled_sentence(found: Shuffled) -> str:
     steps = len(found.change)
     survived = int((found.kept > 0.5).sum())
     told = ngettext(
-        "Of {steps}, {count} writes its word under most shufflings, and at {unmoved} the probabilities move by less "
-        "than {little} (total variation, median).",
-        "Of {steps}, {count} write their word under most shufflings, and at {unmoved} the probabilities move by less "
-        "than {little} (total variation, median).",
+        "Of {steps}, {count} still writes its word in most shuffles. At {unmoved} of the steps, the "
+        "probabilities change by less than {little} (total variation, median).",
+        "Of {steps}, {count} still write their word in most shuffles. At {unmoved} of the steps, the "
+        "probabilities change by less than {little} (total variation, median).",
         survived,
         steps=ngettext("{count} step", "{count} steps", steps),
         unmoved=int((found.change < LITTLE).sum()),
@@ -111,7 +110,7 @@ def shuffled_sentence(found: Shuffled) -> str:
         return told
     r = float(np.corrcoef(found.largest, found.change)[0, 1])
     return f"{told} " + gettext(
-        "Between the largest weight of a step and the change there is a correlation of {r} (Pearson).", r=decimal(r)
+        "The correlation between the largest weight of a step and this change is {r} (Pearson).", r=decimal(r)
     )
 
 
@@ -119,10 +118,10 @@ def firmness_sentence(found: MinimalChange, step: int, spelling: Spelling) -> st
     """Return the minimal change of 0-based `step`."""
     name, distance = quoted_name(spelling(int(found.first_ids[step]))), float(found.distances[step])
     if np.isinf(distance):
-        return gettext("No move of the weights that was tried has anything but {name} written.", name=name)
+        return gettext("None of the weight changes tried makes the model write anything but {name}.", name=name)
     return gettext(
-        "To have {other} written instead of {name}, {share} of the weight has to move (|α′ − α| = {distance}); perhaps "
-        "less would do, more is not needed.",
+        "Moving {share} of the weight (|α′ − α| = {distance}) makes the model write {other} instead of {name}. "
+        "This is an upper bound: a smaller change may exist.",
         other=quoted_name(spelling(int(found.second_ids[step]))),
         name=name,
         share=percent(distance / 2),
@@ -133,11 +132,12 @@ def firmness_sentence(found: MinimalChange, step: int, spelling: Spelling) -> st
 def trials_caveat() -> str:
     """Return what perturbation tests do and do not show."""
     return gettext(
-        "If other weights lead to the same word, this word did not need this look (Jain & Wallace 2019). That does not "
-        "make the look meaningless: the model was not trained with those other weights, and an adversary’s look is one "
-        "no sentence would lead it to (Wiegreffe & Pinter 2019). In translation, words that carry meaning hang on "
-        "their look far more than articles and prepositions do (Moradi et al. 2019). And a word that does hang on its "
-        "look is still not explained by it: what an annotation says of its word was put there by the whole sentence."
+        "If other weights lead to the same word, the word did not need this attention (Jain & Wallace 2019). "
+        "That does not make the attention meaningless: the model was not trained with those other weights. No "
+        "sentence would lead it to an adversarial attention (Wiegreffe & Pinter 2019). In translation, content "
+        "words depend on attention far more than articles and prepositions do (Moradi et al. 2019). Even where a "
+        "word depends on attention, attention does not explain it: an annotation carries information from the "
+        "whole sentence."
     )
 
 

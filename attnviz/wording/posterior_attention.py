@@ -21,7 +21,7 @@ _LITTLE = 0.05
 
 def after_title() -> str:
     """Return the title of a step's section on posterior attention."""
-    return gettext("After the word: what was that look about?")
+    return gettext("After the word: posterior attention")
 
 
 def after_heading() -> str:
@@ -32,7 +32,7 @@ def after_heading() -> str:
 def after_sentence(trace: Trace, found: PosteriorAttention, step: int) -> str:
     """Return the posterior attention of 0-based `step` as a sentence."""
     if len(trace.source_pieces) == 1:
-        return gettext("There was only one piece to look at: its word says nothing of the look.")
+        return gettext("There is only one source piece, so the word says nothing new about attention.")
     prior, posterior = found.prior[step], found.posterior[step]
     first, last = int(prior.argmax()), int(posterior.argmax())
     names = {
@@ -47,9 +47,9 @@ def after_sentence(trace: Trace, found: PosteriorAttention, step: int) -> str:
     }
     if first != last:
         return gettext(
-            "Most of the look, {most}, was on {first}. But had the context been that of {first} alone, {word} would "
-            "have had {less}; of {last} alone, {likely}. So the look turns out to have been about {last}: {before} "
-            "before the word, {after} after it.",
+            "Before the word, {first} had the largest weight, {most}. With the context of {first} alone, {word} "
+            "would have had probability {less}; with that of {last} alone, {likely}. So {last} leads after the "
+            "word: its share goes from {before} to {after}.",
             most=percent(float(prior[first])),
             less=percent(float(found.likelihood[step, first])),
             **names,
@@ -57,15 +57,15 @@ def after_sentence(trace: Trace, found: PosteriorAttention, step: int) -> str:
         )
     if found.change(step) < _LITTLE:
         return gettext(
-            "The word changes little: {last} had {before} of the look before it, and has {after} after it. From the "
-            "context of {last} alone, {word} would have had {likely}.",
+            "The word changes little: the share of {last} was {before} before it and is {after} after it. With "
+            "the context of {last} alone, {word} would have had probability {likely}.",
             **names,
             **shares,
         )
     other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
     return gettext(
-        "Had the context been that of {last} alone, {word} would have had {likely}; of {other} alone, {less}. So the "
-        "share of {last} goes from {before} before the word to {after} after it.",
+        "With the context of {last} alone, {word} would have had probability {likely}; with that of {other} "
+        "alone, {less}. So the share of {last} goes from {before} before the word to {after} after it.",
         other=quoted_name(trace.source_pieces[other]),
         less=percent(float(found.likelihood[step, other])),
         **names,
@@ -76,9 +76,10 @@ def after_sentence(trace: Trace, found: PosteriorAttention, step: int) -> str:
 def about_the_reading() -> str:
     """Return how the three columns relate to the heatmap after the word."""
     return gettext(
-        "The three columns are Bayes as it stands, for this step alone. ◇ is α′, what the heatmap shows after the "
-        "word: the same, a little flatter and helped by what each annotation adds to the word’s logit, and less for "
-        "a piece that other steps were about. Of all readings tried it draws the best word links."
+        "The three columns apply Bayes’ rule to this step alone. ◇ marks α′, the posterior attention of the "
+        "heatmap. It is a little flatter than the posterior column, and also counts what each annotation adds to "
+        "the word’s logit. It is lower for a piece that other steps concern. Of all variants tested, α′ gives "
+        "the best word links."
     )
 
 
@@ -99,12 +100,14 @@ def after_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
     )
     current = trace.config["readout_state"] == "current"
     through = (
-        gettext("The annotation then goes through the new state too, from which this model reads.") if current else ""
+        gettext("In this model, the annotation also acts through the new state, which the output is computed from.")
+        if current
+        else ""
     )
     note = gettext(
-        "Bayes, with the weight of a piece as the probability that its annotation was meant, and as likelihood that of "
-        "the word had the context been this annotation alone. In the heatmap after the word this piece has α′ = "
-        "{reading}.",
+        "Bayes’ rule: the prior is the weight of a piece, taken as the probability that its annotation is the "
+        "one used. The likelihood is the probability of the word if the context were this annotation alone. In "
+        "the heatmap after the word, this piece has α′ = {reading}.",
         reading="⟦reading⟧",
     )
     return Equation(6, aligned(*lines), " ".join(filter(None, (note, through))))

@@ -63,22 +63,23 @@ def additive() -> ScorerTexts:
             r"&= ⟦energy⟧",
         ),
         gettext(
-            "How well the state before this word fits a source piece, here piece {piece}. One layer over the two "
-            "vectors joined together is the same map.",
+            "Energy measures how well the state before this word fits a source piece, here piece {piece}. One "
+            "layer applied to the two concatenated vectors gives the same function.",
             piece="⟦j⟧",
         ),
-        gettext("How well the state after the move fits a source piece, here piece {piece}.", piece="⟦j⟧"),
+        gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
         lambda units, count: gettext(
-            "An annotation has {units} numbers. To compare the two, each is first turned into {count} by "
-            "numbers found in training; more of those make one number of both.",
+            "An annotation has {units} numbers. Learned matrices first turn the query and the annotation into "
+            "{count} numbers each. Learned weights then make one number of both.",
             units=units,
             count=count,
         ),
         gettext(
-            '<span class="wide"><span class="decoder">The query’s</span> and <span class="encoder">the key’s</span> '
-            "number of each unit with their sum (◆), its tanh, the unit’s learned weight v, and the running sum, which "
-            "ends at the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer over the "
-            "concatenation [s ; h] is the same map as W<sub>a</sub> s + U<sub>a</sub> h.",
+            '<span class="wide">For each unit: the number of <span class="decoder">the query</span> and that of '
+            '<span class="encoder">the key</span> with their sum (◆), its tanh, the learned weight v, and the '
+            "running sum. The last sum is the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One "
+            "layer applied to the concatenation [s ; h] gives the same function as W<sub>a</sub> s + "
+            "U<sub>a</sub> h.",
             saturated=SATURATED,
         ),
     )
@@ -94,14 +95,14 @@ def general() -> ScorerTexts:
         _fits(),
         _fits(),
         lambda units, _: gettext(
-            "An annotation has {units} numbers. They are first turned into as many as the query has; then the "
-            "two are multiplied, place by place, and added up.",
+            "An annotation has {units} numbers. A learned matrix first turns them into as many as the query has. "
+            "Then annotation and query are multiplied number by number, and the products are added up.",
             units=units,
         ),
         gettext(
-            '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the projected '
-            "annotation’s</span> number of each unit, and the running sum of their products, which ends at the "
-            "energy.</span>"
+            '<span class="wide">For each unit: the number of <span class="decoder">the state</span>, that of '
+            '<span class="encoder">the projected annotation</span>, and the running sum of their products. The '
+            "last sum is the energy.</span>"
         ),
     )
 
@@ -114,19 +115,19 @@ def dot() -> ScorerTexts:
         Terms(),
         _product("{annotation}"),
         gettext(
-            "How well the state fits this source piece. No matrix stands between them: an annotation is as long as the "
-            "state, for the encoder has half as many units in each direction."
+            "Energy measures how well the state fits this source piece. It needs no matrix: an annotation is as "
+            "long as the state, because the encoder has half as many units in each direction."
         ),
         "",
         lambda units, _: gettext(
-            "An annotation has {units} numbers, as many as the query. The two are multiplied, place by place, and "
-            "added up.",
+            "An annotation has {units} numbers, as many as the query. Annotation and query are multiplied number "
+            "by number, and the products are added up.",
             units=units,
         ),
         gettext(
-            '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the '
-            "annotation’s</span> number of each unit, and the running sum of their products, which ends at the "
-            "energy.</span>"
+            '<span class="wide">For each unit: the number of <span class="decoder">the state</span>, that of '
+            '<span class="encoder">the annotation</span>, and the running sum of their products. The last sum is '
+            "the energy.</span>"
         ),
     )
 
@@ -139,21 +140,24 @@ def location() -> ScorerTexts:
         Terms(),
         _product("w_{⟦j⟧}"),
         gettext(
-            "How well the state fits place {place} of the sentence. The key w belongs to the place: it is the same "
-            "whatever word stands there.",
+            "Energy measures how well the state fits position {place} of the sentence. The key w belongs to the "
+            "position: it is the same for any word at that position.",
             place="⟦j⟧",
         ),
         "",
         lambda _, count: gettext(
-            "Each place in the sentence has its own {count} numbers, whatever word stands there. They are multiplied "
-            "with those of the query, place by place, and added up.",
+            "Each position in the sentence has its own {count} numbers, whatever its word. They are multiplied "
+            "by those of the query, number by number, and the products are added up.",
             count=count,
         ),
         gettext(
-            '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the place’s</span> '
-            "number of each unit, and the running sum of their products, which ends at the energy.</span>"
+            '<span class="wide">For each unit: the number of <span class="decoder">the state</span>, that of '
+            '<span class="encoder">the position</span>, and the running sum of their products. The last sum is '
+            "the energy.</span>"
         ),
-        gettext("Here a key belongs to a place in the sentence, not to the word that stands there."),
+        gettext(
+            "With location attention, a key belongs to a position in the sentence, not to the word at that position."
+        ),
     )
 
 
@@ -172,18 +176,21 @@ def location_aware() -> ScorerTexts:
             r"&= ⟦energy⟧",
         ),
         note=gettext(
-            "How well the state before this word fits source piece {piece}, seeing also where the step before looked: "
-            "the filters F slide over its weights α and make of the pieces around each place the features f. Before "
-            "the first word all of them are 0.",
+            "Energy measures how well the state before this word fits source piece {piece}. It also depends on "
+            "the previous step’s weights α: the filters F slide over them and compute features f from each "
+            "position and its neighbours. Before the first word, these weights are all 0.",
             piece="⟦j⟧",
         ),
         fit=lambda units, count: gettext(
-            "An annotation has {units} numbers. To compare the two, each is first turned into {count} by numbers found "
-            "in training, and so is where the word before looked; more of those make one number of all three.",
+            "An annotation has {units} numbers. Learned matrices first turn the query, the annotation and the "
+            "attention of the previous word into {count} numbers each. Learned weights then make one number of "
+            "all three.",
             units=units,
             count=count,
         ),
-        more=gettext("An energy also depends on where the step before looked: here and in the places around."),
+        more=gettext(
+            "An energy also depends on the attention of the previous step to this position and its neighbours."
+        ),
     )
 
 
@@ -200,9 +207,10 @@ def own(kind: str) -> ScorerTexts:
         name,
         energy=(r"e_{⟦i⟧,⟦j⟧} &= a\bigl({state}, {annotation}\bigr)", r"&= ⟦energy⟧"),
         note=gettext(
-            "How well the state fits a source piece, as {name} computes it, which is not known here.", name=name
+            "Energy measures how well the state fits a source piece. attnviz does not know how {name} computes it.",
+            name=name,
         ),
-        fit=lambda *_: gettext("How {name} compares the two is not known here.", name=name),
+        fit=lambda *_: gettext("attnviz does not know how {name} compares query and key.", name=name),
     )
 
 
@@ -212,7 +220,7 @@ def _product(key: str) -> tuple[str, ...]:
 
 
 def _fits() -> str:
-    return gettext("How well the decoder's state fits this source piece.")
+    return gettext("Energy measures how well the decoder's state fits this source piece.")
 
 
 def filled(lines: tuple[str, ...], texts: Mapping[str, Any]) -> tuple[str, ...]:

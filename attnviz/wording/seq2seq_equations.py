@@ -75,8 +75,8 @@ def _gates(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "The gated unit as it ran, PyTorch's: the reset gate acts after the recurrent product, and z keeps the "
-        "old state. Written out is unit {unit}, the one that moved most.",
+        "The gated unit (GRU) as PyTorch computes it: the reset gate acts after the recurrent product, and z "
+        "keeps the old state. The equation shows unit {unit}, which changed most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -99,8 +99,8 @@ def _memory(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "The LSTM as it ran, PyTorch's: beside the state s it keeps a memory m. Written out is unit {unit}, the "
-        "one that moved most.",
+        "The LSTM as PyTorch computes it: it keeps a memory m beside the state s. The equation shows unit "
+        "{unit}, which changed most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -113,12 +113,12 @@ def _word(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     if trace.linear:
         first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {named.embedded}]"
         note = gettext(
-            "The readout is linear: state, context and previous word as they are. So a logit is a sum of parts, "
-            "with nothing to be fixed first."
+            "The readout is linear: it uses state, context and previous word as they are. So a logit is exactly "
+            "a sum of parts."
         )
     else:
         first = rf"t_{{⟦i⟧}} &= \tanh({named.readout.state} [{state} ; {context}] + {named.readout.bias})"
-        note = gettext("Between context and logit stands tanh: a logit of this model does not split into parts.")
+        note = gettext("A tanh lies between context and logit, so a logit of this model does not split into parts.")
     lines = (
         first,
         r"&= ⟦readout⟧⟦chosen⟧",

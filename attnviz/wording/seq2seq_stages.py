@@ -37,7 +37,8 @@ def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
 def no_ledger() -> str:
     """Return why Joey NMT's logits do not split."""
     return gettext(
-        "It has no logit ledger: between context and logit stands tanh, so that a logit does not split into parts."
+        "This model has no logit attribution: a tanh lies between context and logit, so a logit does not split "
+        "into parts."
     )
 
 
@@ -50,7 +51,7 @@ def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     told = {"count": len(after), "kept": share, "from_": _made_from(trace, step)}
     if lstm:
         start = gettext(
-            "The forget gate keeps {kept} of the memory on average over its {count} units; what is new is made "
+            "On average over {count} units, the forget gate keeps {kept} of the memory. The new part is made "
             "from {from_}.",
             **told,
         )
@@ -58,19 +59,19 @@ def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     else:
         told["new"] = percent(1 - float(kept.mean()))
         start = gettext(
-            "On average over its {count} units {kept} of the old state is kept and {new} rewritten with the "
-            "candidate, made from {from_}.",
+            "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
+            "candidate. The candidate is made from {from_}.",
             **told,
         )
         outcome = gettext("{kept} kept, {new} rewritten", kept=share, new=told["new"])
     most = gettext(
-        "Unit {unit} moved most, from {before} to {after}.",
+        "Unit {unit} changed most, from {before} to {after}.",
         unit=unit + 1,
         before=decimal(float(before[unit])),
         after=decimal(float(after[unit])),
     )
     layers = trace.layer_states.shape[1]
-    which = "" if layers == 1 else gettext("Of the {count} layers the last is shown.", count=layers)
+    which = "" if layers == 1 else gettext("The last of the {count} layers is shown.", count=layers)
     return " ".join(filter(None, (start, most, which))), outcome
 
 
@@ -90,12 +91,13 @@ def _word(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     rest, outcome = chosen_word(trace, step)
     if trace.linear:
         start = gettext(
-            "State, context and previous word, {count} numbers as they are, vote on every word.",
+            "State, context and previous word, {count} numbers in all, determine the logit of every word.",
             count=trace.readouts.shape[1],
         )
     else:
         start = gettext(
-            "State and context are mixed into {count} numbers, squashed by tanh, and these vote on every word.",
+            "State and context are mixed into {count} numbers and squashed by tanh. These numbers determine the "
+            "logit of every word.",
             count=trace.readouts.shape[1],
         )
     return f"{start} {rest}", outcome

@@ -75,7 +75,7 @@ def step_sentence(trace: Record, step: int, blank: str) -> str:
     shown = decimal(p, 3) if p >= 0.0005 else gettext("less than {p}", p=decimal(0.001, 3))
     told = {"before": before, "chosen": chosen, "p": shown}
     if was_given(trace, step):
-        return gettext("After {before}, the decoder was given {chosen} with probability {p}.", **told)
+        return gettext("After {before}, the decoder was forced to write {chosen}, with probability {p}.", **told)
     return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
 
@@ -86,17 +86,17 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     told: dict[str, object] = {"count": count, "name": capital(name)}
     if not trace.asks_before:
         sentence = gettext(
-            "Each of {count} pieces has an annotation, what the encoder noted of it, with a key, what it is found by. "
-            "The state after the move, {state}, is the query, what is asked for. How well the two fit is one number, "
-            "the energy. {name} fits best.",
+            "Each of the {count} pieces has an annotation, the encoder’s description of it, and a key, with "
+            "which the query is compared. The query is the updated state, {state}. The energy is one number: how "
+            "well query and key fit. {name} fits best.",
             state=f"s{subscript(step + 1)}",
             **told,
         )
     else:
         sentence = gettext(
-            "Each of {count} pieces has an annotation, what the encoder noted of it, with a key, what it is found by. "
-            "The state before this word, {state}, is the query, what is asked for. How well the two fit is one number, "
-            "the energy. {name} fits best.",
+            "Each of the {count} pieces has an annotation, the encoder’s description of it, and a key, with "
+            "which the query is compared. The query is the state before this word, {state}. The energy is one "
+            "number: how well query and key fit. {name} fits best.",
             state=f"s{subscript(step)}",
             **told,
         )
@@ -119,7 +119,7 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     if done:
         own = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
         sentence = gettext(
-            "Changed by hand: {done}. So {first} has {share} of the weight; by its energy it would have {own}. All "
+            "Changed by hand: {done}. So {first} has {share} of the weight; its energy would give it {own}. All "
             "weights add up to 1.",
             done=done,
             first=best,
@@ -129,8 +129,8 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
         return sentence, outcome
     lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
     sentence = gettext(
-        "The exponential turns a lead into a ratio: {first} has {lead:.2f} more energy than {second}, so {times} its "
-        "weight. All weights add up to 1.",
+        "The exponential turns a difference into a ratio. The energy of {first} is {lead:.2f} above that of "
+        "{second}, so its weight is {times} as large. All weights add up to 1.",
         first=best,
         lead=lead,
         second=quoted_name(trace.source_pieces[order[1]]),
@@ -143,8 +143,8 @@ def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     """Return the source pieces in the context of 0-based `step`, and how few make up most of it."""
     parts, outcome = parts_of_sum(trace, step)
     sentence = gettext(
-        "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
-        "it: {parts}",
+        "Each strip is an annotation multiplied by its weight. Their sum is {context}, the source as this step "
+        "sees it: {parts}",
         context=f"c{subscript(step + 1)}",
         parts=parts,
     )
@@ -160,14 +160,14 @@ def parts_of_sum(trace: Aligned, step: int) -> tuple[str, str]:
     parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
     told = ", ".join(parts) + (" …" if len(order) > 3 else ".")
     if needed == 1:
-        return told, gettext("1 piece makes {share} of it", share=share)
-    return told, gettext("{count} pieces make {share} of it", count=needed, share=share)
+        return told, gettext("1 piece makes {share} of the sum", share=share)
+    return told, gettext("{count} pieces make {share} of the sum", count=needed, share=share)
 
 
 def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
     sentence = gettext(
-        "This model has no attention: every step, and so {context}, gets the last of the {count} forward annotations, "
-        "into which the whole sentence must fit.",
+        "This model has no attention. At every step, {context} is the same: the last of the {count} forward "
+        "annotations, into which the whole sentence must fit.",
         context=f"c{subscript(step + 1)}",
         count=len(trace.source_pieces),
     )
@@ -180,8 +180,9 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
     unit = int(np.abs(after - before).argmax())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     sentence = gettext(
-        "On average over its {count} units {kept} of the old state is kept and {new} rewritten with the candidate, "
-        "made from {piece} and {context}. Unit {unit} moved most, from {before} to {after}.",
+        "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
+        "candidate. The candidate is made from {piece} and {context}. Unit {unit} changed most, from {before} to "
+        "{after}.",
         count=len(after),
         piece=quoted_name(trace.previous_pieces[step]),
         context=f"c{subscript(step + 1)}",
@@ -195,7 +196,7 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
 
 def _word(trace: Trace, step: int) -> tuple[str, str]:
     start = gettext(
-        "Of {count} pairs of units the larger one goes on, and these vote on every word.",
+        "Maxout keeps the larger unit of each of {count} pairs. These units determine the logit of every word.",
         count=len(trace.readouts[step]),
     )
     rest, outcome = chosen_word(trace, step)
@@ -209,11 +210,11 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         told = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
         if was_given(trace, step):
-            rest = gettext("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
+            rest = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **told)
         else:
-            rest = gettext("The search took {word} with {p}, though {other} was likelier: {q}.", **told)
+            rest = gettext("The search chose {word} ({p}), although {other} was more likely ({q}).", **told)
     elif trace.top_ids.shape[1] == 1:
-        rest = gettext("{word} has {p}.", word=capital(word), p=percent(p))
+        rest = gettext("{word} has a probability of {p}.", word=capital(word), p=percent(p))
     else:
         second, less = trace.top(step, 2)[1]
         rest = gettext(
@@ -229,7 +230,7 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
 def outcome_of(trace: Record, step: int) -> str:
     """Return the word of 0-based `step` with its probability, and whether it was forced."""
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
-    return gettext("{word} (given), {p}", word=word, p=p) if was_given(trace, step) else f"{word}, {p}"
+    return gettext("{word} (forced), {p}", word=word, p=p) if was_given(trace, step) else f"{word}, {p}"
 
 
 def was_given(trace: Record, step: int) -> bool:

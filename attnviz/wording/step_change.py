@@ -18,13 +18,14 @@ def change_sentence(change: StepChange) -> str:
         return gettext("Nothing changed at this step.")
     if change.moment == "none" or change.written_before is None:
         return gettext(
-            "The translation that was changed ended before this step. Here {name} is written, with {p}.",
+            "Before the change, the translation ended before this step. Now this step writes {name} with "
+            "probability {p}.",
             name=name,
             p=after,
         )
     told = _moved(change)
     if change.moment == "other words":
-        told = gettext("The words before this step are others by now.") + f" {told}"
+        told = gettext("The words before this step have changed.") + f" {told}"
     return f"{told} {_outcome(change, name, after)}"
 
 
@@ -32,9 +33,15 @@ def _outcome(change: StepChange, name: str, after: str) -> str:
     other, least = change.written_before, change.least
     before = probability(change.written.before, least[0])
     if other is None or other.piece_id == change.written.piece_id:
-        return gettext("Still {name} is written, with {p} instead of {before}.", name=name, p=after, before=before)
+        return gettext(
+            "This step still writes {name}; its probability goes from {before} to {p}.",
+            name=name,
+            p=after,
+            before=before,
+        )
     return gettext(
-        "Now {name} is written, with {p} instead of {before}; {other} was, which has {q} instead of {r}.",
+        "This step now writes {name}: its probability goes from {before} to {p}. The previous choice, {other}, "
+        "goes from {r} to {q}.",
         name=name,
         p=after,
         before=before,
@@ -56,7 +63,7 @@ def change_alt(change: StepChange) -> str:
         for one in change.pieces
     )
     told = gettext(
-        "Likeliest pieces of step {step} before and after the change by hand: {listed}.",
+        "Most probable pieces of step {step} before and after the change: {listed}.",
         step=change.step + 1,
         listed=listed,
     )
@@ -65,7 +72,7 @@ def change_alt(change: StepChange) -> str:
 
 def _moved(change: StepChange) -> str:
     return gettext(
-        "The context vector moved by {context} of its length, the state by {state}.",
+        "The context vector moved by {context} of its length, and the decoder state by {state}.",
         context=percent(change.context),
         state=percent(change.state),
     )

@@ -39,11 +39,11 @@ def stop_titles() -> dict[int, str]:
         1: gettext("One word, and where it looked"),
         2: gettext("What an annotation is"),
         3: gettext("A query meets the keys"),
-        4: gettext("Softmax: shares of one look"),
+        4: gettext("Softmax: shares of attention"),
         5: gettext("The context is mixed"),
-        6: gettext("The word it makes"),
+        6: gettext("The word it writes"),
         7: gettext("Before and after the word"),
-        QUIZ: gettext("Now you"),
+        QUIZ: gettext("Your turn"),
     }
 
 
@@ -89,29 +89,29 @@ def _missing(told: TourData, number: int) -> str:
         return no_attention()
     if number == PULL and told.by_hand:
         return gettext(
-            "The weights of this step were changed by hand: they are not what softmax made of its energies. The "
-            "first translation has this stop."
+            "The attention weights of this step were changed by hand, so they no longer come from softmax. To "
+            "see this stop, go back to the first translation."
         )
     if number == AFTER and record.imported:
         return gettext(
-            "This model was imported from another program: what a look was about once its word is known "
-            "is told here of translators that are trained here."
+            "Posterior attention exists only for translators trained with attnviz. This model was imported from "
+            "another program."
         )
     if number == AFTER and not record.attends_once:
         return gettext(
-            "A transformer looks many times at each step, once with every head: there is no one look to ask "
-            "about afterwards. A translator that looks once has this stop."
+            "A transformer looks at the sentence many times at each step, once with each head. This stop exists "
+            "only for translators that look once at each step."
         )
     if number == AFTER and told.after is None:
-        return gettext("There is no posterior of this translation: the model that made it is not here.")
+        return gettext("Posterior attention cannot be computed: the model that made this translation is not installed.")
     return ""
 
 
 def no_attention() -> str:
     """Return why a translator without attention has no stop about attention."""
     return gettext(
-        "This translator has no attention: it looks nowhere and weighs nothing, so that there is nothing to show here. "
-        "Choose one that has it under “Model”, and come back."
+        "This translator has no attention: it gives no weights to English words, so this stop has nothing to "
+        "show. Under “Model”, choose a translator with attention, then come back."
     )
 
 

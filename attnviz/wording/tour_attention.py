@@ -22,16 +22,17 @@ def one_word(told: TourData) -> tuple[str, ...]:
     """Return the text about the word and its row of the heatmap."""
     if not told.record.attends:
         return _written(told), gettext(
-            "This translator has no attention: it cannot look back at the English words. It read them once, one after "
-            "the other, and all it has of them is one list of numbers."
+            "This translator has no attention: it cannot look back at the English words. It read them once, one "
+            "after the other, and kept only one list of numbers."
         )
     looked = gettext(
-        "Before that it looked back at the English sentence: {parts}. Such a share is a weight, written α (alpha).",
+        "Before this word, it looked back at the English sentence: {parts}. Each share is an attention weight, "
+        "written α (alpha).",
         parts=_parts(told),
     )
     row = gettext(
-        "A row of the picture is a French word, a column an English one; the brighter, the more it looked. The row of "
-        "this word is framed."
+        "In the heatmap, each row is a French word and each column an English word. A brighter cell means more "
+        "attention. The row of this word is framed."
     )
     return f"{_written(told)} {looked}", row, f"{_crossing(told)} {_whose(told.record)}".strip()
 
@@ -42,11 +43,13 @@ def _written(told: TourData) -> str:
     name = told.target(word)
     if len(words.target_groups[word]) > 1:
         name = gettext(
-            "{word} (its first piece, {piece}: a rarer word is written in several)", word=name, piece=told.written(step)
+            "{word} (its first piece, {piece}; the translator splits rare words into pieces)",
+            word=name,
+            piece=told.written(step),
         )
     if was_given(told.record, step):
-        return gettext("It was given {word}.", word=name)
-    return gettext("It has just written {word}.", word=name)
+        return gettext("The translator had to write {word}.", word=name)
+    return gettext("The translator wrote {word}.", word=name)
 
 
 def _parts(told: TourData) -> str:
@@ -64,7 +67,7 @@ def _crossing(told: TourData) -> str:
         return ""
     beside = word - 1 if word > 0 and looks.sources[word - 1] > looks.sources[word] else word + 1
     return gettext(
-        "Its neighbour {word} looked at {source}: here the order changes.",
+        "For the neighbouring word {word}, it looked at {source}: the word order changes.",
         word=told.target(beside),
         source=told.source(looks.sources[beside]),
     )
@@ -73,7 +76,9 @@ def _crossing(told: TourData) -> str:
 def _whose(record: Any) -> str:
     if not record.has_heads:
         return ""
-    return gettext("A transformer looks with many heads at once; on show is this: {heads}.", heads=shown_heads(record))
+    return gettext(
+        "A transformer looks with many heads at once. The heatmap shows this: {heads}.", heads=shown_heads(record)
+    )
 
 
 def annotation(told: TourData) -> tuple[str, ...]:
@@ -82,27 +87,27 @@ def annotation(told: TourData) -> tuple[str, ...]:
     units, name = record.annotations.shape[1], told.piece(j)
     if record.has_heads:
         read = gettext(
-            "Before it wrote a word, it read the sentence: in {layers} layers every piece looked at all the others. "
-            "What came out at {word} are {units} numbers.",
+            "Before writing, the translator read the sentence: in each of {layers} layers, every piece looked at "
+            "all the others. The result for {word} is a list of {units} numbers.",
             layers=record.config["layers"],
             word=name,
             units=units,
         )
-        return read, gettext("They are its annotation: the word as it stands among its neighbours.")
+        return read, gettext("These numbers are its annotation: they describe the word among its neighbours.")
     words = record.words()
     here = next(k for k, group in enumerate(words.source_groups) if j in group)
     before = coloured(quote(shorten(" ".join(words.source[: here + 1]), LONGEST)), "source")
     read = gettext(
-        "Before it wrote a word, it read the sentence from both ends. At {word} it noted {units} numbers: {half} from "
-        "reading up to it, {before}, and {half} from reading back to it from the end.",
+        "Before writing, the translator read the sentence from both ends. At {word} it noted {units} numbers: "
+        "{half} from reading forwards up to this word ({before}), and {half} from reading backwards from the end.",
         word=name,
         units=units,
         half=units // 2,
         before=before,
     )
     return read, gettext(
-        "They are its annotation: the word as it stands among its neighbours. The two strips at each word "
-        "show some of them, blue above 0, red below."
+        "These numbers are its annotation: they describe the word among its neighbours. The two strips at each "
+        "word show some of them, blue above 0, red below."
     )
 
 
@@ -117,28 +122,30 @@ def keys(told: TourData) -> tuple[str, ...]:
     record = told.record
     if record.has_heads:
         start = gettext(
-            "Opened here is one head: {head}. What it has so far is its query; each annotation has a key.",
+            "This stop shows one head: {head}. Its query comes from what the decoder has computed so far; each "
+            "annotation has a key.",
             head=opened_name(open_head(record)),
         )
         return start, gettext(
-            "How well the two fit is one number, the score: {listed}. The larger, the better the fit.",
+            "The score measures how well the query fits a key: {listed}. The larger the score, the better the fit.",
             listed=_fits(told),
         )
     units = record.states.shape[1]
     if told.word.step == 0:
         start = gettext(
-            "Before the first word, what it has in mind are {units} numbers made from the sentence. They are "
-            "the query; it holds them against every annotation, the keys.",
+            "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. "
+            "This list is the query; the translator compares it with every annotation (the keys).",
             units=units,
         )
     else:
         start = gettext(
-            "What it has in mind before this word are {units} numbers. They are the query; it holds them "
-            "against every annotation, the keys.",
+            "Before this word, the decoder state is a list of {units} numbers. This list is the query; the "
+            "translator compares it with every annotation (the keys).",
             units=units,
         )
     fits = gettext(
-        "How well the two fit is one number, the energy: {listed}. The larger, the better the fit.", listed=_fits(told)
+        "The energy measures how well the query fits a key: {listed}. The larger the energy, the better the fit.",
+        listed=_fits(told),
     )
     return start, _made_alike(record), fits
 
@@ -160,14 +167,15 @@ def softmax(told: TourData) -> tuple[str, ...]:
     e, alpha = told.energies.astype(np.float64), told.opened.alignment[told.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
-        "Softmax makes shares of them, 100 % in all: each counts as the number {e}… raised to it.", e=decimal(np.e)
+        "Softmax turns these numbers into shares of 100 %: raise e ≈ {e} to each number, then divide by the total.",
+        e=decimal(np.e),
     )
     if len(order) == 1:
-        return (start, gettext("There is only one, so that it gets all of the look."))
+        return (start, gettext("There is only one piece, so it gets all the attention."))
     best, second = int(order[0]), int(order[1])
     apart = float(e[best] - e[second])
     ratio = gettext(
-        "{best} is {apart} above {second}, so it gets {times} its share: {share} against {less}.",
+        "{best} is {apart} above {second}, so its share is {times} as large: {share} against {less}.",
         best=told.piece(best),
         second=told.piece(second),
         apart=decimal(apart, 1),
@@ -175,4 +183,4 @@ def softmax(told: TourData) -> tuple[str, ...]:
         share=percent(float(alpha[best])),
         less=percent(float(alpha[second])),
     )
-    return f"{start} {ratio}", gettext("Pull a bar: change how well one piece fits, and see all the shares follow.")
+    return f"{start} {ratio}", gettext("Pull a bar to change how well one piece fits: all the shares change with it.")

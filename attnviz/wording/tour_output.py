@@ -18,20 +18,21 @@ def context(told: TourData) -> tuple[str, ...]:
     record, step = told.record, told.word.step
     if record.has_heads:
         mixed = gettext(
-            "From each annotation the head also makes a value. It multiplies each by its share and adds them all up: "
-            "{parts}.",
+            "The head also computes a value, a list of numbers, from each annotation. It multiplies each value "
+            "by its share and adds them all up: {parts}.",
             parts=_mixture(told),
         )
         return mixed, gettext(
-            "The sum, {units} numbers, is what this head found. All heads do this, and what they find is added up.",
+            "The sum, a list of {units} numbers, is the output of this head. Every head does this, and the "
+            "outputs are added up.",
             units=open_head(record).values.shape[-1],
         )
     units = record.contexts.shape[1]
     if not record.attends:
         return (
             gettext(
-                "All that this word gets to see of the sentence is {context}: {units} numbers from reading it to its "
-                "end. They are the same for every word, however long the sentence.",
+                "The only thing this word sees of the sentence is {context}: {units} numbers from reading the "
+                "sentence to its end. These numbers are the same for every word, however long the sentence.",
                 units=units,
                 context=coloured(gettext("the last annotation"), "context"),
             ),
@@ -39,11 +40,12 @@ def context(told: TourData) -> tuple[str, ...]:
     cosines = context_units(record, step).cosines
     near = int(cosines.argmax())
     mixed = gettext(
-        "Now every annotation is multiplied by its share, and all are added up: {parts}.", parts=_mixture(told)
+        "Now the translator multiplies every annotation by its share and adds them all up: {parts}.",
+        parts=_mixture(told),
     )
     return mixed, gettext(
-        "The sum is {context}, again {units} numbers: all that this word gets to see of the sentence. It points most "
-        "like the annotation of {word} (cosine {cosine}).",
+        "The sum is {context}, again {units} numbers. It is all that this word sees of the sentence. Its "
+        "direction is closest to that of the annotation of {word} (cosine {cosine}).",
         context=coloured(gettext("the context vector"), "context"),
         units=units,
         word=told.piece(near),
@@ -62,8 +64,8 @@ def made(told: TourData) -> tuple[str, ...]:
     """Return which word is written, and what comes next."""
     record, step = told.record, told.word.step
     start = gettext(
-        "From what it took from the sentence, what it has in mind and the word before, each of the {count} "
-        "pieces it knows gets a chance.",
+        "From the sentence, its own state and the word before, the translator computes a probability for each of "
+        "the {count} pieces it knows.",
         count=thousands(int(record.config["vocabulary_size"])),
     )
     named = {"word": told.written(step), "share": percent(float(record.probabilities[step]))}
@@ -73,9 +75,9 @@ def made(told: TourData) -> tuple[str, ...]:
     other, chance = record.top(step, 2)[1 if leads else 0]
     named |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
     if leads:
-        rest = gettext("{word} leads with {share}, before {other} with {less}.", **named)
+        rest = gettext("{word} leads with {share}, ahead of {other} with {less}.", **named)
     else:
-        rest = gettext("{word} has {share}, though {other} was likelier: {less}.", **named)
+        rest = gettext("{word} has {share}, but {other} was more probable, with {less}.", **named)
     return start, f"{rest} {_onward(told)}".strip()
 
 
@@ -84,8 +86,8 @@ def _onward(told: TourData) -> str:
     if step + 1 >= len(record.target_pieces):
         return ""
     if not record.attends:
-        return gettext("Then comes {word}, from the same numbers.", word=told.written(step + 1))
-    return gettext("Then comes {word}, with a new look.", word=told.written(step + 1))
+        return gettext("Next comes {word}, from the same numbers.", word=told.written(step + 1))
+    return gettext("Next comes {word}, with new attention weights.", word=told.written(step + 1))
 
 
 def afterwards(told: TourData) -> tuple[str, ...]:
@@ -104,19 +106,20 @@ def afterwards(told: TourData) -> tuple[str, ...]:
         for k in dict.fromkeys((int(after[word].argmax()), int(before.argmax())))
     )
     asked = gettext(
-        "It had to look before it knew the word. Now that {word} stands there, one can ask what that look was about.",
+        "The translator had to look before it knew the word. Now that {word} is written, we can ask which "
+        "English words mattered for it.",
         word=name,
     )
     bayes = gettext(
-        "Each share is multiplied by the chance that {word} would have had from that annotation alone (Bayes’ "
-        "rule: what was thought before, corrected by what came of it); what other words were about counts "
-        "less. That takes {shares}.",
+        "Bayes’ rule corrects what we thought before by what happened then. It multiplies each share by the "
+        "probability that {word} would have had from that annotation alone. English words that other French "
+        "words are about count less. The shares change: {shares}.",
         word=name,
         shares=shares,
     )
     where = gettext(
-        "The new shares are written α′. At the depth “Numbers” and beyond, the heatmap shows them under “After "
-        "the word”."
+        "The new shares, written α′, are the posterior attention. From the level of detail “Numbers” on, the "
+        "heatmap shows them under “After the word”."
     )
     return asked, f"{bayes} {_together(told)}".strip(), where
 
@@ -127,5 +130,5 @@ def _together(told: TourData) -> str:
     if len(words.target_groups[told.turned]) == 1 and all(len(group) == 1 for group in words.source_groups):
         return ""
     return gettext(
-        "These are shares of whole words, their pieces taken together; the machine and the bars have one piece."
+        "These shares are for whole words, with all their pieces. The diagram and the bars show each piece separately."
     )

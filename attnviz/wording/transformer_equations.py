@@ -79,16 +79,16 @@ def _scores(opened: OpenHead, colours: Palette) -> Equation:
     told: dict[str, object] = {"head": opened_name(opened), "piece": "⟦j⟧", "units": units}
     if opened.kind == "cross":
         note = gettext(
-            "{head}: how well its query, made from the normalised stream of this step, fits the key of a source piece, "
-            "here piece {piece}. Divided by the root of their {units} units, so that long vectors do not make the "
-            "softmax sharp.",
+            "{head}: the score says how well its query fits the key of source piece {piece}. The query is made "
+            "from the normalised residual stream of this step. The score is divided by the square root of the "
+            "{units} units, so that long vectors do not make the softmax too sharp.",
             **told,
         )
     else:
         note = gettext(
-            "{head}: query and key are made from the same normalised streams, by two matrices; here the key is that of "
-            "piece {piece}. Divided by the root of their {units} units, so that long vectors do not make the softmax "
-            "sharp.",
+            "{head}: the score says how well a query fits the key of piece {piece}. Two matrices make query and "
+            "key from the same normalised residual streams. The score is divided by the square root of the "
+            "{units} units, so that long vectors do not make the softmax too sharp.",
             **told,
         )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
@@ -102,8 +102,10 @@ def _values(opened: OpenHead, colours: Palette) -> Equation:
         r"&= ⟦output⟧",
     )
     if opened.kind == "cross":
-        return Equation(3, aligned(*lines), gettext("What this head finds in the source: a weighted sum of values."))
-    return Equation(3, aligned(*lines), gettext("What this head finds in its own sentence: a weighted sum of values."))
+        return Equation(3, aligned(*lines), gettext("The output of this head: a weighted sum of the source’s values."))
+    return Equation(
+        3, aligned(*lines), gettext("The output of this head: a weighted sum of the values of its own sentence.")
+    )
 
 
 def _last(opened: OpenHead) -> str:
@@ -137,5 +139,8 @@ def _word(colours: Palette) -> Equation:
         r"p(y_{⟦i⟧}) &= \operatorname{softmax}(E\, t_{⟦i⟧} + b)_{y_{⟦i⟧}}",
         r"&= ⟦probability⟧",
     )
-    note = gettext("The last stream, normalised; E is the matrix that embeds the pieces, and scores them too.")
+    note = gettext(
+        "t is the last residual stream, normalised. The matrix E holds the embeddings of the pieces and also "
+        "scores the pieces."
+    )
     return Equation(5, aligned(*lines), note)

@@ -19,8 +19,8 @@ def many_looks_titles(_: TransformerTrace) -> dict[int, str]:
     return {
         1: gettext("Which words would help now?"),
         2: gettext("Where it looks"),
-        3: gettext("Many looks at once"),
-        4: gettext("What it keeps in mind"),
+        3: gettext("Many heads at once"),
+        4: gettext("What it remembers"),
         5: gettext("Which word it writes"),
     }
 
@@ -41,29 +41,29 @@ def many_looks_stages(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
 def added_name(block: str, layer: int) -> str:
     """Return in everyday words what a `block` (of `heads.BLOCKS`) of a 1-based decoder `layer` adds."""
     if block == "attention":
-        return gettext("round {layer}: its own words", layer=layer)
+        return gettext("layer {layer}: its own words", layer=layer)
     if block == "cross":
-        return gettext("round {layer}: the sentence", layer=layer)
-    return gettext("round {layer}: thinking it over", layer=layer)
+        return gettext("layer {layer}: the sentence", layer=layer)
+    return gettext("layer {layer}: computation", layer=layer)
 
 
 def _fits(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     best = capital(quoted_name(opened.source_pieces[int(opened.scores[step].argmax())]))
     outcome = gettext("{name} would help most", name=best)
-    rest = gettext("The longer the bar, the more that piece would help it now. {name} would help most.", name=best)
+    rest = gettext("The longer the bar, the more that piece would help now. {name} would help most.", name=best)
     count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if count == 1:
         return rest, outcome
     if trace.heads.head is None:
         which = gettext(
-            "Before each piece a transformer looks {count} times, each look for itself. Here is the "
-            "look that is most like the heatmap.",
+            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. This "
+            "is the head most similar to the heatmap.",
             count=count,
         )
     else:
         which = gettext(
-            "Before each piece a transformer looks {count} times, each look for itself. Here is the "
-            "one look that the heatmap shows.",
+            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. This "
+            "is the head that the heatmap shows.",
             count=count,
         )
     return f"{which} {rest}", outcome
@@ -73,12 +73,12 @@ def _look(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, st
     order, alpha = weight_order(opened, step), opened.weights[step]
     share = percent(float(alpha[order[0]]))
     outcome = gettext(
-        "{name} gets {share} of the look", name=capital(quoted_name(opened.source_pieces[order[0]])), share=share
+        "{name} gets {share} of the attention", name=capital(quoted_name(opened.source_pieces[order[0]])), share=share
     )
     looks = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if trace.heads.head is None and looks > 1:
         outcome = gettext(
-            "{look}, {share} of all {count} together",
+            "{look}; mean of all {count} heads: {share}",
             look=outcome,
             count=looks,
             share=percent(float(trace.alignment[step, order[0]])),
@@ -91,14 +91,14 @@ def _looks(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, s
     order, alpha = weight_order(opened, step), opened.weights[step]
     parts = ", ".join(f"{percent(float(alpha[j]))} {quoted_name(opened.source_pieces[j])}" for j in order[:3])
     taken = gettext(
-        "A look takes of each English piece as much as it looks there: this one {parts}",
+        "A head takes more from the English pieces that get more of its attention. This head takes {parts}",
         parts=parts + (" …" if len(order) > 3 else "."),
     )
     most = strongest_words(trace, step)
     word = int(most[opened.layer, opened.head])
     outcome = ngettext(
-        "{count} of {all} looks goes most to {word}",
-        "{count} of {all} looks go most to {word}",
+        "{count} of {all} heads looks most at {word}",
+        "{count} of {all} heads look most at {word}",
         int((most == word).sum()),
         all=most.size,
         word=quote(shorten(trace.words().source[word], 30)),
@@ -106,8 +106,8 @@ def _looks(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, s
     if most.size == 1:
         return taken, outcome
     rest = gettext(
-        "Each row below is one look, in {layers} rounds of {heads}; the brighter, the more it looks at a word. "
-        "Framed is the look above. All that they take is put together.",
+        "Each row below is one head: {layers} layers with {heads} heads each. A brighter cell means more "
+        "attention to that word. The frame marks the head above. What all heads take is combined.",
         layers=layers,
         heads=heads,
     )
@@ -118,13 +118,13 @@ def _kept(opened: OpenHead, step: int) -> tuple[str, str]:
     lengths = np.linalg.norm(opened.added[:, step], axis=1)
     layer, block = divmod(int(lengths.argmax()), len(opened.blocks))
     before = opened.trace.previous_pieces[step]
-    last = gettext("the beginning") if before == "<s>" else quoted_name(before)
+    last = gettext("the start mark") if before == "<s>" else quoted_name(before)
     most = added_name(opened.blocks[block], layer + 1)
     sentence = gettext(
-        "What it has in mind are {count} numbers. They begin with what stands last, {last}, and nothing is wiped out: "
-        "round by round it adds what it saw in its own words, what it saw in the sentence, and what it makes of both. "
-        "The longer the bar, the more was added.",
+        "The decoder works on a list of {count} numbers, the residual stream. The list starts from the last "
+        "piece written ({last}), and nothing is erased. Each layer adds what it saw in its own words, what it "
+        "saw in the sentence, and what it computes from both. A longer bar means that more was added.",
         count=opened.streams.shape[2],
         last=last,
     )
-    return sentence, gettext("most added in {most}", most=most)
+    return sentence, gettext("largest addition ({most})", most=most)

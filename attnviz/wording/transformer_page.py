@@ -65,17 +65,17 @@ def note(rung: Rung) -> str:
     """Return the meaning of the symbols of a part."""
     return {
         "dot": gettext(
-            "Only the score changes; softmax and sum stay. s is the decoder’s state, h an annotation of the "
-            "English; v, W, U and P are learned."
+            "Only the energy e changes; softmax and sum stay the same. s is the decoder state, h an annotation "
+            "of the English sentence; v, W, U and P are learned."
         ),
         "pair": gettext(
-            "The score changes, and what is summed up: embeddings instead of annotations. a and b are "
-            "embeddings of English and French pieces, F is a small network without a state."
+            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. a "
+            "and b are embeddings of English and French pieces; F is a small network without a state."
         ),
         "heads": gettext(
-            "The score changes, and what is summed up: values, made by a matrix of their own. x is the "
-            "residual stream of who asks, m of who is asked; d is the units of a head. Every head has its "
-            "own W."
+            "Two things change: the score s, and the sum, which adds up values made by a separate matrix. x is "
+            "the residual stream that makes the query, m the one that makes keys and values. d is the number of "
+            "units of a head. Every head has its own W."
         ),
         "answers": "",
     }[rung]
@@ -97,15 +97,17 @@ def opening() -> Passage:
         gettext("To the transformer"),
         (
             gettext(
-                "Recurrence is reading word by word, each time handing on a list of numbers. A transformer has none, "
-                "only attention: in training it reads all words of a sentence at the same time, as graphics cards do "
-                "best; a word reaches any other in one step; and several looks at once can look for several things. "
-                "The third tab has one at work on your sentence."
+                "A recurrent model reads word by word and hands on a list of numbers each time. A transformer "
+                "has no recurrence, only attention. In training it reads all words of a sentence at the same "
+                "time, which suits graphics cards. Any word reaches any other word directly. Several heads, each "
+                "with its own attention, can look for several things at once. The third tab shows a transformer "
+                "at work on your sentence."
             ),
             gettext(
-                "Three steps lead there from the attention of 2014: another formula for how well two words fit; then "
-                "recurrence left out, in a model that judges translations and writes none; then the transformer. The "
-                "last tab has all translators side by side, and what they score. Your sentence goes through every one."
+                "Three changes lead from the attention of 2014 to the transformer. First, another formula says "
+                "how well two words fit. Then a model works without recurrence; it judges translations and "
+                "writes none. The transformer comes last. The last tab shows all translators side by side, with "
+                "their scores. Your sentence goes through every model."
             ),
         ),
     )
@@ -121,15 +123,16 @@ def _dot() -> Passage:
         gettext("1. From additive to dot product"),
         (
             gettext(
-                "What changes is one formula: how well a word fits what the translator has in mind, its state. "
-                "Bahdanau et al. ask a small network: it adds the two lists of numbers, squashes each sum and weighs "
-                "it. Luong et al. (2015) multiply them place by place and add up: two lists that point the same way "
-                "have a large product. It takes fewer multiplications, counted below; the price is that a learned "
-                "matrix P must first make both lists equally long."
+                "One formula changes: the one that says how well a word fits the decoder state. Word and state "
+                "are lists of numbers. Bahdanau et al. use a small network: it adds the two lists, squashes each "
+                "sum (tanh) and weighs it. Luong et al. (2015) multiply the lists number by number and add up "
+                "the products (“general” attention): two lists that point the same way give a large result. This "
+                "takes fewer multiplications, as counted below. The price: a learned matrix P must first give "
+                "both lists the same length."
             ),
         ),
         gettext(
-            "Both models are led through the same words, so that step and word on show are the same decision. Choose "
+            "Both models are forced to write the same words, so each step is the same decision for both. Choose "
             "a French piece (← →) and an English one (↑ ↓, or click)."
         ),
     )
@@ -140,16 +143,16 @@ def _pair() -> Passage:
         gettext("2. Attention without recurrence"),
         (
             gettext(
-                "What changes: no word waits for the one before. Each piece is only its embedding, the list of numbers "
-                "it is looked up as, so that all can be reckoned at the same time. The price is order: a sum does not "
-                "know who came first. The transformer will get it back by positions, numbers for first, second, third, "
-                "added to the embeddings."
+                "What changes: no word waits for the word before it. Each piece is only its embedding, a list of "
+                "numbers read from a table. So all pieces can be computed at the same time. The price is word "
+                "order: a sum does not know which word came first. The transformer recovers the order with "
+                "positions: it adds numbers for first, second, third to the embeddings."
             ),
             gettext(
-                "Parikh et al. (2016) held two sentences against one another: each piece looks for what fits it in the "
-                "other, is compared with what it found, and the comparisons are added up. Theirs told whether one "
-                "sentence follows from another; ours tells whether one translates the other, and translates nothing "
-                "itself."
+                "The model of Parikh et al. (2016) compares two sentences. Each piece looks for matching pieces "
+                "in the other sentence and is compared with what it found. The comparisons are then added up. "
+                "Their model said whether one sentence follows from the other. Ours says whether one sentence "
+                "translates the other; it translates nothing itself."
             ),
         ),
     )
@@ -160,22 +163,23 @@ def _heads() -> Passage:
         gettext("3. Scaled dot products, heads and layers"),
         (
             gettext(
-                "Vaswani et al. (2017) made attention all there is: the English looks at itself, the French at what "
-                "has been written, and then at the English. A head is one such look; several work side by side, each "
-                "of its own kind. A layer is a row of heads, and the next layer looks at what came out of it. The "
-                "price: every word is held against every other, in every layer, and order has to be learned from "
-                "positions."
+                "Vaswani et al. (2017) replaced recurrence by attention. English words look at each other; "
+                "French words look at the words already written, then at the English. A head computes one "
+                "attention distribution; several heads work side by side, each in its own way. A layer is a row "
+                "of heads, and the next layer looks at its output. The price: every layer compares every word "
+                "with every other, and the model has to learn word order from positions."
             ),
             gettext(
-                "In a head, three matrices make three lists of numbers of each piece (projections): a query, what it "
-                "asks for; a key, what it is found by; a value, what it gives. Their products are divided by √d, lest "
-                "they grow with the length d of the lists. What is found is added to the residual stream, the list of "
-                "numbers that runs up through all layers. A mask hides from the French what is not written yet."
+                "In a head, three matrices turn each piece into three lists of numbers (projections). The query "
+                "is what the piece looks for, the key is what it is found by, the value is what it passes on. "
+                "Products of queries and keys are divided by √d, so that they do not grow with the length d of "
+                "the lists. The output of a head is added to the residual stream, the list of numbers that runs "
+                "through all layers. A mask hides from the French words what is not written yet."
             ),
         ),
         gettext(
-            "Below are all heads of small-transformer for your sentence. Rows ask, columns are asked, bright is a "
-            "large weight (the shade is √α). Choose one to open it."
+            "Below are all heads of small-transformer for your sentence. A row is a query, a column is a key; a "
+            "bright cell is a large weight (the shade is √α). Choose a head to open it."
         ),
     )
 
@@ -185,10 +189,11 @@ def _answers() -> Passage:
         gettext("4. All five, side by side"),
         (
             gettext(
-                "Five translators of your sentence: one vector, dot products, additive attention, a transformer, and "
-                "the large additive model of this page. The four small ones had the same data, updates and vocabulary; "
-                "en-fr is larger and had far more training. The detector of tab 2 translates nothing and is not among "
-                "them. BLEU, 0 to 100, is how many runs of words a translation shares with a person’s."
+                "Five models translate your sentence: one with a fixed vector, one with dot products, one with "
+                "additive attention, a transformer, and en-fr, the large additive model. The four small models "
+                "had the same data, number of updates and vocabulary; en-fr is larger and was trained far "
+                "longer. The detector of tab 2 does not translate, so it is not among them. BLEU, 0 to 100, "
+                "measures how many runs of words a translation shares with a human translation."
             ),
         ),
     )

@@ -64,16 +64,16 @@ def _scores(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, 
     which = opened_name(opened)
     if trace.heads.head is None:
         which = gettext(
-            "The heatmap shows the {mean}; opened is the head nearest to it: {head}.",
+            "The heatmap shows the {mean}. The open head is the one closest to this mean: {head}.",
             mean=shown_heads(trace),
             head=which,
         )
     else:
         which = f"{capital(which)}."
     sentence = gettext(
-        "{which} A head is one of the looks of this step. What the decoder has so far is its query, what it asks for; "
-        "each of the {count} annotations has a key, what it is found by. How well the two fit is one number, the "
-        "score. {name} fits best.",
+        "{which} A head computes one attention distribution of this step. Its query, what it looks for, comes "
+        "from what the decoder has computed so far. Each of the {count} annotations has a key, what it is found "
+        "by. The score says how well query and key fit. {name} fits best.",
         which=which,
         count=count,
         name=capital(name),
@@ -91,8 +91,8 @@ def _softmax(opened: OpenHead, step: int) -> tuple[str, str]:
         return gettext("There is only one piece to look at: it gets all of the weight."), outcome
     lead = float(scores[order[0]] - scores[order[1]])
     sentence = gettext(
-        "The exponential turns a lead into a ratio: {first} scores {lead:.2f} more than {second}, so it has {times} "
-        "its weight. All weights add up to 1.",
+        "The exponential turns a difference into a ratio: the score of {first} is {lead:.2f} above that of "
+        "{second}, so its weight is {times} as large. All weights add up to 1.",
         first=best,
         lead=lead,
         times=times(float(np.exp(lead))),
@@ -104,8 +104,8 @@ def _softmax(opened: OpenHead, step: int) -> tuple[str, str]:
 def _values(opened: OpenHead, step: int) -> tuple[str, str]:
     parts, outcome = parts_of_sum(opened.trace, step)
     sentence = gettext(
-        "Each annotation also has a value, {units} numbers. Each value, scaled by its weight, is a strip; added up "
-        "they are {found}, what this head found: {parts}",
+        "Each annotation also has a value, a list of {units} numbers. A strip shows a value multiplied by its "
+        "weight. The strips add up to {found}, the output of this head: {parts}",
         units=opened.values.shape[1],
         parts=parts,
         found=f"z{subscript(step + 1)}",
@@ -123,9 +123,10 @@ def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
         "after": decimal(float(np.linalg.norm(streams[opened.block + 1]))),
     }
     sentence = gettext(
-        "What the {heads} heads of layer {layer} found, mixed by a matrix, is added to the residual stream: a vector "
-        "of length {added} to one of {before}, which makes {after}. So does each of the {blocks} blocks of the "
-        "decoder; with the embedding they add up to what the word is chosen by.",
+        "A matrix mixes the outputs of the {heads} heads of layer {layer}; the result is added to the residual "
+        "stream. The added vector has length {added}. The stream had length {before} and now has {after}. Each "
+        "of the {blocks} blocks of the decoder adds a vector in this way. These vectors and the embedding add up "
+        "to the stream that chooses the word.",
         heads=trace.cross_weights.shape[1],
         layer=opened.layer + 1,
         blocks=len(terms),
@@ -136,5 +137,7 @@ def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
 
 def _word(trace: TransformerTrace, step: int) -> tuple[str, str]:
     rest, outcome = chosen_word(trace, step)
-    start = gettext("The last stream, normalised, is held against the embedding of every piece the model knows.")
+    start = gettext(
+        "The last residual stream is normalised, then compared with the embedding of every piece the model knows."
+    )
     return f"{start} {rest}", outcome

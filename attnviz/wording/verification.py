@@ -27,11 +27,11 @@ def quantity_names() -> dict[str, str]:
         "initial_state": gettext("first state s₀"),
         "keys": gettext("keys U h"),
         "score_vector": gettext("vector v"),
-        "features": gettext("features f of the weights before"),
+        "features": gettext("features f of the previous weights"),
         "feature_weight": gettext("matrix L of the features"),
         "queries": gettext("query W s"),
         "energies": gettext("energies e"),
-        "energy sums": gettext("sums of the microscope"),
+        "energy sums": gettext("energy decomposition sums"),
         "alignment": gettext("weights α"),
         "entropy": gettext("entropy H"),
         "coverage": gettext("coverage Σ α"),
@@ -48,7 +48,7 @@ def quantity_names() -> dict[str, str]:
         "top_probabilities": gettext("likeliest words’ probabilities"),
         "log_probabilities": gettext("log probability of the word"),
         "target_ids": gettext("forced word y"),
-        "ledger sums": gettext("sums of the ledger"),
+        "ledger sums": gettext("logit attribution sums"),
         "likelihood": gettext("likelihoods p(y | h)"),
         "log_likelihood": gettext("logarithms of the likelihoods"),
         "posterior": gettext("posterior p(j | y)"),
@@ -80,22 +80,24 @@ def _of_a_head() -> list[tuple[str, str]]:
 
 def not_proved_text(trace: Record) -> str:
     """Return why nothing was verified where the weights are not available."""
-    return gettext("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model)
+    return gettext(
+        "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=trace.model
+    )
 
 
 def misfit_text(trace: Record, step: int) -> str:
     """Return that 0-based `step` does not fit the weights: the trace was altered, or another model made it."""
     return gettext(
-        "Step {step}: this translation does not fit the weights of “{model}”", step=step + 1, model=trace.model
+        "Step {step}: this translation does not match the weights of “{model}”", step=step + 1, model=trace.model
     )
 
 
 def what_is_proved() -> str:
     """Return what the badge means."""
     return gettext(
-        "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the weights as saved "
-        "and from the operands shown beside it, by code that shares nothing with the network’s. It counts as right "
-        "within {tolerance:g} of the largest number of its kind.",
+        "Every number of this step is computed a second time, in NumPy with 64-bit floats. This uses the saved "
+        "weights, the operands shown beside the number, and code separate from the network’s. A number passes if "
+        "it differs by at most {tolerance:g} of the largest number of its kind (or of 1, if 1 is larger).",
         tolerance=TOLERANCE,
     )
 
@@ -104,7 +106,7 @@ def badge_text(proof: Verification, step: int) -> str:
     """Return the badge of 0-based `step`; it contains no user input, so that it may be Markdown."""
     if proof.holds and proof.missing:
         return gettext(
-            "{numbers} numbers of step {step} check out against NumPy in 64 bits, max |Δ| = {largest}. {missing}",
+            "{numbers} numbers of step {step} are verified with NumPy in 64 bits, max |Δ| = {largest}. {missing}",
             numbers=thousands(proof.numbers),
             step=step + 1,
             largest=power_of_ten(proof.largest_difference),
@@ -112,7 +114,7 @@ def badge_text(proof: Verification, step: int) -> str:
         )
     if proof.holds:
         return gettext(
-            "All {numbers} numbers of step {step} check out against NumPy in 64 bits, max |Δ| = {largest}",
+            "All {numbers} numbers of step {step} are verified with NumPy in 64 bits, max |Δ| = {largest}",
             numbers=thousands(proof.numbers),
             step=step + 1,
             largest=power_of_ten(proof.largest_difference),
@@ -123,20 +125,20 @@ def badge_text(proof: Verification, step: int) -> str:
         what = gettext("{what}, no. {number}", what=what, number=first.index[0] + 1)
     if others:
         return ngettext(
-            "Step {step}: {what} does not check out (nor does {count} other quantity)",
-            "Step {step}: {what} does not check out (nor do {count} other quantities)",
+            "Step {step}: {what} failed verification (and so did {count} other quantity)",
+            "Step {step}: {what} failed verification (and so did {count} other quantities)",
             len(others),
             step=step + 1,
             what=what,
         )
-    return gettext("Step {step}: {what} does not check out", step=step + 1, what=what)
+    return gettext("Step {step}: {what} failed verification", step=step + 1, what=what)
 
 
 def discrepancy_text(trace: Record, wrong: Discrepancy, step: int) -> str:
     """Return which number of 0-based `step` is wrong, and by how much, as plain text."""
     name = quantity_names()[wrong.quantity]
     if not wrong.index:
-        return gettext("{what}: there are not as many numbers as there should be.", what=name)
+        return gettext("{what}: the number of values is wrong.", what=name)
     if wrong.quantity in OF_POSITIONS:
         piece = quote(piece_name(trace.source_pieces[wrong.index[0]]))
         name = gettext("{what} of {piece}", what=name, piece=piece)

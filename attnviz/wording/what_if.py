@@ -60,7 +60,10 @@ def card_texts(branches: Branches) -> dict[str, Any]:
     words = {
         "title": gettext("What if"),
         "rate": gettext("log p/word"),
-        "about": gettext("The log probability of all pieces, divided by the number of words: nearer to 0 is likelier."),
+        "about": gettext(
+            "Log probability of all pieces, divided by the number of words. The nearer to 0, the more probable "
+            "the translation."
+        ),
         "gone": gettext("left out: {word}"),
     }
     return {"cards": [asdict(card) for card in cards(branches)], "words": words}
@@ -80,9 +83,9 @@ def change_told(change: Change, trace: Trace, parent: Trace) -> str:
         case LookOnly(step=step, source=source):
             return gettext("Step {step} looks only at {piece}", step=step + 1, piece=_source(parent, source))
         case LookAway(step=step, source=source):
-            return gettext("Step {step} looks anywhere but at {piece}", step=step + 1, piece=_source(parent, source))
+            return gettext("Step {step} does not look at {piece}", step=step + 1, piece=_source(parent, source))
         case LookAlike(step=step):
-            return gettext("Step {step} looks everywhere alike", step=step + 1)
+            return gettext("Step {step} looks at all pieces equally", step=step + 1)
         case SetTemperature(temperature=temperature, step=None):
             return gettext("Temperature {temperature} at every step", temperature=significant(temperature, 3))
         case SetTemperature(temperature=temperature, step=int(step)):
@@ -96,7 +99,7 @@ def change_told(change: Change, trace: Trace, parent: Trace) -> str:
                 new=_written(trace, step, len(pieces)),
                 old=_written(parent, step, replaced),
             )
-    return gettext("Another hypothesis of the search")
+    return gettext("Another beam search hypothesis")
 
 
 def _weights_told(change: SetWeights) -> str:
@@ -105,9 +108,9 @@ def _weights_told(change: SetWeights) -> str:
         case "step":
             return gettext("Step {step} looks where step {other} looked", step=step, other=int(change.of) + 1)
         case "posterior":
-            return gettext("Step {step} looks at what it turned out to be about", step=step)
+            return gettext("Step {step} uses its posterior attention", step=step)
         case "links":
-            return gettext("Step {step} looks along the gold links", step=step)
+            return gettext("Step {step} follows the gold links", step=step)
         case "model":
             return gettext("Step {step} looks where {model} looks", step=step, model=change.of)
     return gettext("Step {step}: weights set by hand", step=step)
@@ -116,12 +119,12 @@ def _weights_told(change: SetWeights) -> str:
 def _card(branches: Branches, number: int) -> Card:
     trace, first = branches.trace(number), branches.first
     if not number:
-        return Card(gettext("As translated"), "", tuple(_words(first, first)), _rate(first))
+        return Card(gettext("First translation"), "", tuple(_words(first, first)), _rate(first))
     branch, parent = branches.branches[number - 1], cast("Trace", branches.parent(number))
     told = change_told(branch.change, trace, parent)
     if branch.held and not isinstance(branch.change, TakeHypothesis):
-        told = gettext("{told}, words held", told=told)
-    on = gettext("on what-if {number}", number=branch.parent) if branch.parent else ""
+        told = gettext("{told}, words kept", told=told)
+    on = gettext("from what-if {number}", number=branch.parent) if branch.parent else ""
     return Card(told, on, tuple(_words(trace, first)), _rate(trace))
 
 

@@ -41,18 +41,18 @@ def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
         first, second = (float(np.exp(part.mean())) for part in (lag[:half], lag[half:]))
         parts.append(
             gettext(
-                "In the first half of the words, the model with attention ({attention}) finds a word {first} "
-                "times as likely as the fixed vector does, in the second half {second} times (geometric "
-                "means).",
+                "In the first half of the words, the model with attention ({attention}) gives a word {first} "
+                "times the probability that the fixed vector gives it. In the second half, it gives {second} "
+                "times that probability (geometric means).",
                 attention=name,
                 first=significant(first),
                 second=significant(second),
             )
         )
         if second > first and second > 1:
-            parts.append(gettext("The further it gets, the more the vector lacks."))
+            parts.append(gettext("The fixed vector falls further and further behind."))
         elif first > 1:
-            parts.append(gettext("Here the vector lacks words from the beginning on."))
+            parts.append(gettext("The fixed vector is behind from the beginning."))
         else:
             parts.append(gettext("For this sentence one vector is enough."))
     parts.append(_apart(found, lag, behind, ahead))
@@ -63,7 +63,7 @@ def _apart(found: ForcedWords, lag: np.ndarray, behind: int, ahead: int) -> str:
     """Return the words on which the two models differ most."""
     far = [int(place) for place in np.argsort(-lag, kind="stable")[:_MOST_NAMED] if lag[place] >= np.log(_APART)]
     if not far:
-        return gettext("At no word does it give less than a tenth of that.")
+        return gettext("No word is ten times less likely with the fixed vector.")
     named = [
         gettext(
             "{word} ({fixed} against {other})",
@@ -75,7 +75,8 @@ def _apart(found: ForcedWords, lag: np.ndarray, behind: int, ahead: int) -> str:
     ]
     count = int((lag >= np.log(_APART)).sum())
     return gettext(
-        "Words to which the fixed vector gives less than a tenth of that: {count} of {all}, above all {listed}.",
+        "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
+        "all {listed}.",
         count=count,
         all=len(lag),
         listed=", ".join(named),
@@ -88,15 +89,17 @@ def reach_sentences(kinds: Sequence[str], found: Sequence[Reach], shares: Sequen
     `shares` are the share of the gradient that reaches the piece that additive attention attends to most, and the share
     that a uniform gradient would have; None where unknown.
     """
-    lines = [gettext("What arrives, as a median, from the nearest quarter of the pairs and from the farthest:")]
+    lines = [
+        gettext("Median length of the gradient, for the nearest quarter of the pairs and for the farthest quarter:")
+    ]
     lines += [_reach(kind, one) for kind, one in zip(kinds, found, strict=True)]
     known = [(kind, share) for kind, share in zip(kinds, shares, strict=True) if share is not None]
     if known:
         listed = ", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known)
         lines.append(
             gettext(
-                "Of all that arrives, the piece that additive attention looks at most gets: {listed}. An "
-                "equal share would be {alike}.",
+                "Share of the gradient that reaches the piece with the most additive attention: {listed}. A "
+                "uniform gradient would give this piece {alike}.",
                 listed=listed,
                 alike=percent(known[0][1][1]),
             )
@@ -111,7 +114,7 @@ def _reach(kind: str, found: Reach) -> str:
     told["fall"] = ""
     if np.isfinite(found.tenth):
         told["fall"] = " " + ngettext(
-            "(a tenth every {count:.0f} step)", "(a tenth every {count:.0f} steps)", found.tenth
+            "(falls to a tenth every {count:.0f} step)", "(falls to a tenth every {count:.0f} steps)", found.tenth
         )
     if kind == "none":
         return gettext(
@@ -147,9 +150,7 @@ def growth_sentence(found: Growth) -> str:
         listed=", ".join(listed),
     )
     ends = (decimal(float(end), 0) for end in (found.floor.min(), found.floor.max()))
-    told += " " + gettext(
-        "A text that is no translation of it has {first} to {last}.", first=next(ends), last=next(ends)
-    )
+    told += " " + gettext("An unrelated text scores {first} to {last}.", first=next(ends), last=next(ends))
     if "none" not in found.attentions or "additive" not in found.attentions:
         return told
     fixed, other = (found.scores[found.attentions.index(kind)] for kind in ("none", "additive"))
@@ -159,7 +160,7 @@ def growth_sentence(found: Growth) -> str:
             told
             + " "
             + gettext(
-                "At {listed} words the fixed vector breaks: it has less than half of what additive attention has.",
+                "At {listed} words the fixed vector fails: its chrF is less than half that of additive attention.",
                 listed=", ".join(map(str, broken)),
             )
         )
@@ -167,8 +168,8 @@ def growth_sentence(found: Growth) -> str:
         told
         + " "
         + gettext(
-            "This sentence breaks nowhere: at no length does the fixed vector have less than half of "
-            "what additive attention has."
+            "The fixed vector never fails on this sentence: at every length, its chrF is at least half that of "
+            "additive attention."
         )
     )
 
@@ -177,8 +178,8 @@ def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
     """Return the length bucket of a sentence, and the BLEU of each kind of attention there."""
     listed = ", ".join(f"{short_name(kind)} {decimal(score, 1)}" for kind, score in scores.items())
     return ngettext(
-        "Your sentence has {count} word, which puts it among those of {bucket}: {listed} BLEU.",
-        "Your sentence has {count} words, which puts it among those of {bucket}: {listed} BLEU.",
+        "Your sentence has {count} word. BLEU for sentences of {bucket} words: {listed}.",
+        "Your sentence has {count} words. BLEU for sentences of {bucket} words: {listed}.",
         words,
         bucket=bucket,
         listed=listed,

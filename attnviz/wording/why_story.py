@@ -22,16 +22,17 @@ def opening() -> Passage:
         gettext("Why attention?"),
         (
             gettext(
-                "In 2014 a neural translator read a sentence into one vector of numbers and wrote the translation from "
-                "that vector alone (Cho et al. 2014a, Sutskever et al. 2014). Bahdanau, Cho and Bengio let it look "
-                "back: before each word it writes, it weighs all source words anew. One vector fails because, however "
-                "long the sentence, all of it has to fit into the same few hundred numbers, read once and never looked "
-                "up again."
+                "In 2014, neural translators read a sentence into one vector of numbers. They wrote the "
+                "translation from that vector alone (Cho et al. 2014a, Sutskever et al. 2014). Bahdanau, Cho and "
+                "Bengio let the translator look back: before each word it writes, it weighs all source words "
+                "again. One vector fails because the whole sentence, however long, has to fit into the same few "
+                "hundred numbers. The translator reads it once and never looks at it again."
             ),
             gettext(
-                "Below are three small models, trained on the same sentences for equally many updates, which differ in "
-                "this alone: one has a fixed vector, one weighs by dot products (Luong et al. 2015), one as Bahdanau "
-                "et al. did. Your sentence goes through all three."
+                "Below are three small models, trained on the same sentences for the same number of updates. "
+                "They differ only in their attention: one has a fixed vector, one uses dot products (Luong et "
+                "al. 2015), one uses the additive attention of Bahdanau et al. Your sentence goes through all "
+                "three."
             ),
         ),
     )
@@ -43,9 +44,9 @@ def race() -> Passage:
         gettext("1. Three translators, one sentence"),
         (
             gettext(
-                "Press Play, or → and ←. The shade and the bar of an English word are its weight for the piece that is "
-                "being written. The stripes are all that the writer is given of the English at that step, a stripe a "
-                "number, red below zero, blue above."
+                "Press Play, or → and ←. The shade and the bar of an English word show its attention weight for "
+                "the piece being written. The stripes show everything that the decoder receives of the English "
+                "sentence at that step. Each stripe is one number, red below zero, blue above."
             ),
         ),
     )
@@ -54,17 +55,18 @@ def race() -> Passage:
 def forced(model: str, *, given: bool) -> Passage:
     """Return the text about forcing all models through one translation, by `model` or `given` by the user."""
     whose = (
-        gettext("It is the translation that was given.")
+        gettext("This translation is the one you gave.")
         if given
-        else gettext("It is the translation that {model} makes; give another above, and see.", model=model)
+        else gettext("This translation is by {model}; you can enter another one above.", model=model)
     )
     return Passage(
         gettext("2. The same words, forced through all three"),
         (
             gettext(
-                "Now all three are led through one and the same translation. At every word each is asked how likely it "
-                "finds it, after the words before. Nobody loses the thread by a mistake of his own: what is left is "
-                "how much of the English each still knows. On the scale, each line is a tenth of the one above it."
+                "Now all three models are forced to write the same translation. At every word we ask each model "
+                "how probable it finds this word after the words before it. No model can lose the thread by its "
+                "own mistake. The difference shows how much of the English sentence each model still knows. On "
+                "the scale, each line is a tenth of the one above it."
             ),
             whose,
         ),
@@ -78,18 +80,19 @@ def signals() -> Passage:
         (
             gettext(
                 "If the vector of an English piece were a little different, how much would the probability of a "
-                "written word change? A model asks this when it learns, and changes most what matters most. The answer "
-                "is called a gradient, ∂ log p(yᵢ) / ∂xⱼ, and its length says how strong a signal reaches the English. "
-                "By the recurrence alone it has to go back from state to state, and fades with every step (Bengio et "
-                "al. 1994). By attention it goes straight to what was looked at. So look at the right end of each "
-                "picture: what is high there still reaches words far away."
+                "written word change? A model computes this when it learns, and changes most what matters most. "
+                "The answer is called a gradient, ∂ log p(yᵢ) / ∂xⱼ. Its length says how strong a signal reaches "
+                "the English piece. By the recurrence alone, the signal has to go back from state to state, and "
+                "fades with every step (Bengio et al. 1994). By attention, it goes straight to the pieces with "
+                "large weights. Compare the right ends of the curves: a curve that is still high there reaches "
+                "words far away."
             ),
             gettext(
-                "Further right are pairs of a written and a read piece with more steps between them: i back to the "
-                "decoder’s first state s₀, and from there j along the encoder. The gradient is exact, and split by its "
-                "way into the encoder: by s₀, or by the contexts c₁ … cᵢ and their weights. (The fixed vector has one "
-                "context for all steps, the last annotation, and no weights.) Lines are medians, bands hold the middle "
-                "half."
+                "The horizontal axis counts the steps between a written piece and an English piece: i steps back "
+                "to the decoder’s first state s₀, then j steps along the encoder. The gradient is exact. It is "
+                "split by its path into the encoder: by s₀, or by the context vectors c₁ … cᵢ and their weights. "
+                "(The fixed vector has no weights, and one context vector for all steps, the last annotation.) "
+                "Lines are medians; bands hold the middle half of the values."
             ),
         ),
     )
@@ -101,10 +104,10 @@ def by_length() -> Passage:
         gettext("4. The longer the sentence, the worse one vector does"),
         (
             gettext(
-                "Fig. 2 of Bahdanau, Cho & Bengio (2014), measured again with these three models: BLEU (0 to 100, how "
-                "many runs of words a translation shares with a person’s) by the length of the sentence, with bars "
-                "that hold 95 of 100 resamplings. That one vector fails on long sentences was seen before attention "
-                "was found (Cho et al. 2014b); it is what attention was invented for."
+                "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with these three models: BLEU by "
+                "the length of the sentence. BLEU, 0 to 100, measures how many runs of words a translation "
+                "shares with a human translation. The bars hold 95 of 100 resamplings. Cho et al. (2014b) saw "
+                "that one vector fails on long sentences; attention was invented to solve this problem."
             ),
         ),
     )
@@ -116,14 +119,15 @@ def growth() -> Passage:
         gettext("5. How far can a sentence grow?"),
         (
             gettext(
-                "A long sentence, clause by clause; each model translates every beginning of it. Does the translation "
-                "break before the sentence is complete? It is cut after marks and before words that clauses begin "
-                "with: no grammar is known here."
+                "Each model translates every beginning of a long sentence, clause by clause. Does the "
+                "translation fail before the sentence is complete? The sentence is cut after punctuation marks "
+                "and before words that often begin clauses; no grammar is used."
             ),
             gettext(
-                "The measure is chrF2 (Popović 2015): how far the runs of up to six letters agree with the translation "
-                "of a better model, 100 for the same text. Its limits: the better model is no human, and errs; good "
-                "words that are others count as wrong; and the beginning of a sentence need not be a sentence."
+                "The measure is chrF2 (Popović 2015): how many runs of up to six characters a translation shares "
+                "with that of a better model, 100 for the same text. It has limits. The better model is not "
+                "human and makes mistakes. Good words count as wrong if the better model chose others. The "
+                "beginning of a sentence is not always a sentence."
             ),
         ),
     )

@@ -78,7 +78,7 @@ def test_a_trace_alone_has_fewer_answers(make_network: ModelFactory, tokenizer: 
 def test_without_attention_there_is_nothing_to_answer(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = translated(make_network, tokenizer, ("none", "previous"))
     for ask in (analysis.attribution_methods, analysis.added_logits):
-        with pytest.raises(AttnvizError, match="nothing to choose from"):
+        with pytest.raises(AttnvizError, match="has no attention"):
             ask(trace, weights)
 
 

@@ -131,5 +131,5 @@ def test_what_is_written_of_a_translation_can_be_read() -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "0", "0-", "0-1 x", "1–2", "0-1;1-1", "-1-2", "0-1 9999999-1"])
 def test_what_is_no_link_is_named(text: str) -> None:
-    with pytest.raises(AttnvizError, match="is no link"):
+    with pytest.raises(AttnvizError, match="is not a link"):
         read_pharaoh(text)

@@ -70,5 +70,5 @@ def test_a_choice_that_nothing_can_change_is_infinitely_firm(make_network: Model
 
 
 def test_without_attention_nothing_can_move(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    with pytest.raises(AttnvizError, match="nothing to choose from"):
+    with pytest.raises(AttnvizError, match="has no attention"):
         analysis.minimal_change(*translated(make_network, tokenizer, ("none", "previous")))

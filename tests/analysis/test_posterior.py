@@ -95,7 +95,7 @@ def test_the_alignment_is_the_one_that_was_used(make_network: ModelFactory, toke
 def test_without_attention_there_is_no_posterior(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = translated(make_network, tokenizer, ("none", "previous"))
     for ask in (analysis.posterior, analysis.likelihood):
-        with pytest.raises(AttnvizError, match="nothing to choose from"):
+        with pytest.raises(AttnvizError, match="has no attention"):
             ask(trace, weights)
 
 

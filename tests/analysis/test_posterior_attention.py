@@ -98,7 +98,7 @@ def test_single_steps_have_the_numbers_of_all(make_network: ModelFactory, tokeni
 
 def test_without_attention_there_is_nothing_after_the_word(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = translated(make_network, tokenizer, ("none", "previous"))
-    with pytest.raises(AttnvizError, match="nothing to choose from"):
+    with pytest.raises(AttnvizError, match="has no attention"):
         analysis.posterior_attention(trace, weights)
 
 

@@ -25,7 +25,7 @@ from tests.conftest import SHIPPED_MODEL
 pytestmark = pytest.mark.browser
 
 TOLD = {
-    "posterior": "looks at what it turned out to be about",
+    "posterior": "uses its posterior attention",
     "model small-additive": "looks where small-additive looks",
 }
 """What the card of a look says, by the lender."""
@@ -46,7 +46,7 @@ def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_
     page.locator(".bench .lender").select_option("links")
     page.locator(".bench .links").fill("gold")
     page.locator(".bench .take").click()
-    expect(page.locator(".bench .problem")).to_contain_text("“gold” is no link")
+    expect(page.locator(".bench .problem")).to_contain_text("“gold” is not a link")
     page.locator(".bench .links").fill("4-1")
     page.locator(".bench .links").press("Enter")
     expect_weight(page, EUROPEAN, 0.999, 1)

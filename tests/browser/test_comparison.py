@@ -121,7 +121,7 @@ def test_one_player_moves_both_by_key_button_and_click(open_page: Opener, addres
     expect_step(page, 0, 0)
     page.keyboard.press("ArrowRight")
     expect_step(page, 1, 1)
-    expect(page.locator(".st-key-comparison .chart-box > p")).to_contain_text("“fille”, step 2 of both.")
+    expect(page.locator(".st-key-comparison .chart-box > p")).to_contain_text("“fille”: step 2 in both translations.")
     page.locator(".player .next").last.click()
     expect_step(page, 2, 2)
     page.mouse.click(*cell(page, "other", 5, 6))
@@ -239,7 +239,7 @@ def test_to_and_fro_between_sections_and_models_nothing_is_lost(
     for kind, told in (("Two sentences", ".st-key-compare_told"), ("A what-if", ".st-key-compare_told")):
         page.locator(".st-key-compare").get_by_text(kind).click()
         expect(page.locator(told)).to_be_visible()
-    page.locator(".st-key-section").get_by_text("Answers").click()
+    page.locator(".st-key-section").get_by_text("Attributions").click()
     page.wait_for_selector(".st-key-answers .js-plotly-plot .ytick")
     page.wait_for_url(lambda url: "compare=" not in url)
     page.locator(".st-key-section").get_by_text("Side by side").click()

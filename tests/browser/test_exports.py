@@ -83,13 +83,13 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     drawing = page.locator(".machine .drawing .number.strong")
     drawing.first.wait_for(state="attached")  # what is not in the window is drawn when there is time
     settled(page)
-    machine = fetch(page, "The machine, SVG", tmp_path).read_text(encoding="utf-8")
+    machine = fetch(page, "Architecture diagram, SVG", tmp_path).read_text(encoding="utf-8")
     shown = drawing.all_text_contents()
     assert all(f">{number}<" in machine for number in shown), "the weights that are written on it"
     assert 'fill="#ffffff"' in machine, "on white, also where the page is dark"
     assert "var(" not in machine, "nothing is left to a style sheet"
     assert EXAMPLE in machine
-    png = fetch(page, "The machine, PNG", tmp_path)
+    png = fetch(page, "Architecture diagram, PNG", tmp_path)
     assert png.name == "attnviz-the-agreement-on-the-step-3-machine.png"
     assert struct.unpack(">I", png.read_bytes()[16:20])[0] >= 3 * 760
 
@@ -196,7 +196,7 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
     tex = fetch(page, "Heatmap for LaTeX, TikZ", tmp_path)
     assert tex.name == "attnviz-the-agreement-on-the-heatmap.tex"
     assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace)
-    links = fetch(page, "Word links after the word, Pharaoh", tmp_path)
+    links = fetch(page, "Word links by posterior attention, Pharaoh", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
     by_attention = fetch(page, "Word links by attention, Pharaoh", tmp_path)
     assert by_attention.name != links.name
@@ -336,7 +336,7 @@ def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_poste
     expect(page.locator("#note-posterior")).to_have_text(after_sentence(trace, found, 2))
     page.get_by_role("button", name="FR", exact=True).click()
     expect(page.locator('#faces [aria-pressed="true"]')).to_have_text("Après le mot")
-    expect(page.locator("#title-posterior")).to_contain_text("que concernait ce regard")
+    expect(page.locator("#title-posterior")).to_contain_text("l’attention a posteriori")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -365,7 +365,7 @@ def test_a_saved_trace_opens_and_leads_back(open_page: Opener, saved: Path, tmp_
     page = open_page()
     before = page.locator(".player .target").inner_text()
     open_trace(page, saved)
-    expect(page.locator(".st-key-notice")).to_contain_text("This is agreement.json, a saved trace: the model synthetic")
+    expect(page.locator(".st-key-notice")).to_contain_text("is a trace file")
     expect(page.locator(".player .target")).to_contain_text("accord a été signé")
     expect(page.locator(".st-key-heatmap .ytick").nth(1)).to_have_text("accord")
     page.keyboard.press("ArrowRight")

@@ -40,7 +40,7 @@ def test_links_are_pasted_told_followed_and_reopened(open_page: Opener) -> None:
     page.locator(".st-key-gold_show button").click()
     panel = page.locator(".st-key-gold_panel")
     expect(panel).to_contain_text("alignment error rate")
-    missed = panel.get_by_role("button", name="“The” → “grande” (0-4) is missed")
+    missed = panel.get_by_role("button", name="misses “The” → “grande” (0-4)")
     expect(missed).to_have_count(1)
     page.wait_for_url(re.compile(r"gold=[0-9a-f]{12}\.0-0\.2-1\.1-2\.3p3\.0-4\.5-5"))
     page.keyboard.press("Escape")

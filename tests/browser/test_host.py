@@ -56,7 +56,7 @@ def test_who_comes_when_all_seats_are_taken_waits_and_then_gets_in(chromium: Bro
         first.context.close()
         second.wait_for_selector(READY)
         expect(second.locator(".player .source")).to_contain_text("dogs")
-        expect(third.locator(".st-key-queue")).to_contain_text("You are the next")
+        expect(third.locator(".st-key-queue")).to_contain_text("You are next")
         second.context.close()
         third.wait_for_selector(READY)
         third.goto(f"{address}/?sentence={'+'.join(['Quetzalcoatl'] * 300)}")

@@ -50,7 +50,7 @@ def test_both_families_are_shown_step_by_step(open_page: Opener, snapshot: Snaps
     page = open_page(f"?model=tutorial&search=greedy&sentence={quote('ein mann schläft im park .')}")
     settled(page)
     badge = page.locator(".st-key-proof_badge, [class*=st-key-proof]").first
-    expect(badge).to_contain_text("check out")
+    expect(badge).to_contain_text("verified")
     page.keyboard.press("ArrowRight")
     expect(badge).to_contain_text("step 2")
     expect(page.locator(".st-key-ledger .js-plotly-plot")).to_be_attached()

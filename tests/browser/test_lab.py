@@ -134,20 +134,20 @@ def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
     page = lab(open_page)
     no_wider_than_the_window(page)
     for _ in range(2):
-        to_section(page, "Is it an explanation?")
+        to_section(page, "Perturbation tests")
         page.wait_for_selector(TRIALS)
         at_rest(page)
         assert query(page)["section"] == ["trials"]
         no_wider_than_the_window(page)
         page.locator(".st-key-lang").get_by_text("fr").click()
-        expect(section(page)).to_have_text("Est-ce une explication ?")
-        expect(page.locator(".st-key-trials p")).to_contain_text("Mélangés")
-        to_section(page, "Réponses")
+        expect(section(page)).to_have_text("Tests de perturbation")
+        expect(page.locator(".st-key-trials p")).to_contain_text("mélang")
+        to_section(page, "Attributions")
         page.wait_for_selector(ANSWERS)
         at_rest(page)
         expect(page.locator(".st-key-answers p")).to_contain_text("À cette étape")
         page.locator(".st-key-lang").get_by_text("en").click()
-        expect(section(page)).to_have_text("Answers")
+        expect(section(page)).to_have_text("Attributions")
         expect(page.locator(".st-key-answers p")).to_contain_text("At this step")
         at_rest(page)
         assert "section" not in query(page)
@@ -254,7 +254,7 @@ def test_by_the_keyboard_alone(open_page: Opener) -> None:
     page.keyboard.press("Space")
     page.wait_for_selector(TRIALS)
     at_rest(page)
-    expect(section(page)).to_have_text("Is it an explanation?")
+    expect(section(page)).to_have_text("Perturbation tests")
     at_step(page, 2)  # both keys were the control's
     page.locator(".player .skip").focus()
     page.keyboard.press("Enter")
@@ -293,7 +293,7 @@ def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) 
 @on_both
 def test_a_model_without_attention_has_nothing_to_choose_from(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = lab(open_page, "&model=small-fixed", ".player .target .word")
-    for name in ("Is it an explanation?", "Answers"):
+    for name in ("Perturbation tests", "Attributions"):
         to_section(page, name)
         expect(section(page)).to_have_text(name)
         at_rest(page)

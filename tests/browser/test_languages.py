@@ -43,8 +43,8 @@ def expect_french(page: Page, step: int) -> None:
     expect(page.locator(".st-key-energy .xtitle")).to_have_text("énergie e")
     expect(page.locator(".growth .build")).to_have_text("Construire")
     expect(page.locator(".growth output")).to_contain_text("lignes ajoutées")
-    expect(page.locator(".st-key-microscope h3")).to_contain_text("Microscope de l’énergie")
-    expect(page.locator(".st-key-ledger h3")).to_contain_text("Décompte du logit")
+    expect(page.locator(".st-key-microscope h3")).to_contain_text("Décomposition de l’énergie")
+    expect(page.locator(".st-key-ledger h3")).to_contain_text("Attribution du logit")
     expect(page.locator(".st-key-proof button")).to_contain_text("sont vérifiés")
 
 
@@ -58,7 +58,7 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
     expect_french(page, 3)
     assert page.locator(".st-key-player .target").inner_text() == translation
     expect(page.locator(".st-key-status")).to_contain_text("recherche en faisceau, largeur 3")
-    expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("pièces")
+    expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("sous-mots")
     expect(page.locator(".st-key-sentence textarea")).to_have_value(SENTENCE)
     page.wait_for_url(re.compile("lang=fr"))
     assert linked(page) == {

@@ -107,7 +107,7 @@ def test_the_badge_proves_it_and_a_row_chooses_its_piece(open_page: Opener) -> N
     expect_open(page)
     badge = page.locator(".proof .badge")
     badge.scroll_into_view_if_needed()
-    expect(badge).to_contain_text("check out")
+    expect(badge).to_contain_text("verified")
     badge.click()
     for row in ("likelihoods p(y | h)", "posterior p(j | y)", "α′ of the heatmap"):
         expect(page.locator(".proof tbody tr", has_text=row)).to_contain_text("✓")

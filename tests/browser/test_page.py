@@ -189,7 +189,7 @@ def test_the_heading_tells_the_word_of_the_translation_on_show(open_page: Opener
     expect(page.locator(".st-key-status")).to_contain_text("given translation")
     expect(page.locator(".player .target")).to_contain_text("verte")
     first = page.locator(".player .target .piece").first.inner_text()
-    expect(sentence).to_contain_text(f"the decoder was given “{first}” with probability")
+    expect(sentence).to_contain_text(f"forced to write “{first}”")
 
 
 def test_an_example_fills_the_box_and_is_translated(open_page: Opener) -> None:

@@ -82,7 +82,7 @@ def expect_alike(page: Page, translator: Translator[Trace], told: str) -> None:
     )
     badge = page.locator(".proof .badge")
     badge.scroll_into_view_if_needed()
-    expect(badge).to_contain_text("check out")
+    expect(badge).to_contain_text("verified")
 
 
 @within(WIDE, NARROW)

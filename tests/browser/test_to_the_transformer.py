@@ -53,7 +53,7 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     no_wider_than_the_window(page)
     opened = page.locator("button.cell[aria-checked='true']")
     expect(opened).to_have_attribute("data-code", "cross.2.2")
-    expect(page.locator(".proof .badge")).to_contain_text("check out")
+    expect(page.locator(".proof .badge")).to_contain_text("verified")
 
     # By the keyboard: another head, then another piece.
     opened.focus()

@@ -108,8 +108,8 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
     stop(page, 8)
     count = answer_all(card, keys=keys)
     assert count >= 3
-    expect(card.locator(".hits")).to_have_text(re.compile(rf"^\d of {count} where α looked most"))
-    expect(card.locator(".chance")).to_contain_text(re.compile(rf"By chance: \d\.\d of {count}"))
+    expect(card.locator(".hits")).to_have_text(re.compile(rf"^\d of {count} correct by α"))
+    expect(card.locator(".chance")).to_contain_text(re.compile(rf"\d\.\d of {count} at random"))
     expect(card.locator("li")).to_have_count(count)
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
     if keys:

@@ -27,7 +27,7 @@ def test_one_vector_is_drawn_and_nobody_looks(open_page: Opener, width: int, sna
     numbers = page.locator(".st-key-stages h3 .number").all_text_contents()
     assert numbers == page.locator(".facts li .number").all_text_contents() == ["1", "2", "3"]
     body = page.locator(".stMain").inner_text()
-    for claim in ("Looks at", "the strongest", "the brighter", "Query meets keys", "Softmax"):
+    for claim in ("Looks at", "the largest weight", "the brighter", "Query meets keys", "Softmax"):
         assert claim not in body, claim
 
 

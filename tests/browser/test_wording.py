@@ -31,7 +31,7 @@ def test_numbers_are_french_whichever_program_comes_first(open_page: Opener, pro
 def test_a_french_page_has_no_decimal_point_and_no_english_of_streamlit_s(open_page: Opener) -> None:
     page = open_page("?lang=fr&sentence=Where+is+the+nearest+station%2C+please%3F&step=7")
     nearest = page.locator(".player .source .word").nth(3)
-    expect(nearest).to_have_attribute("title", re.compile(r"^α = 0,\d{4} \(les deux pièces\)$"))
+    expect(nearest).to_have_attribute("title", re.compile(r"^α = 0,\d{4} \(les deux sous-mots\)$"))
     expect(page.locator(".player .source .word").first).to_have_attribute("title", re.compile(r"^α = 0,\d{4}$"))
     expect(page.locator(".js-plotly-plot").nth(4)).to_be_attached()
     drawn = page.locator(".js-plotly-plot text").all_text_contents()

@@ -54,7 +54,7 @@ def test_what_it_says_names_the_numbers() -> None:
     found = context_units(trace, 2)
     alt = figure.layout.meta["alt"]
     assert context_sentence(trace, found, 2) in alt
-    assert f"unit {int(found.units[0]) + 1}" in alt
+    assert f"Unit {int(found.units[0]) + 1} " in alt
     assert f"{found.cosines.max():.2f}" in alt
     assert figure.layout.xaxis.ticktext[0].split()[0] == str(found.units[0] + 1)
     hidden = trace.initial_state.shape[0]

@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES
-from attnviz.languages import set_language
+from attnviz.languages import language, set_language
 from attnviz.palette import palette
 from attnviz.wording.numbers import decimal, signed
 from tests.conftest import SENTENCES
@@ -86,8 +86,9 @@ def test_the_table_and_the_alternative_are_of_the_face(trace: Trace, weights, sn
     assert [table.index[-1] for table in tables.values()] == ["Σ α", "Σ α′", "Σ (α′ − α)"]
     alts = [figures.translation_figure(trace, face=face, weights=weights).layout.meta["alt"] for face in FACES]
     assert [without_numbers(alt) for alt in alts] == snapshot
+    colon = ":" if language() == "en" else "\u00a0:"
     strongest = trace.words().source[int(body["after"][0].argmax())]
-    assert f"{strongest} {decimal(body['after'][0].max())}" in alts[1]
+    assert f"{strongest}{colon} {decimal(body['after'][0].max())}" in alts[1]
     assert signed(body["difference"].max()) in alts[2]
 
 

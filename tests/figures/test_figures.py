@@ -187,7 +187,7 @@ def test_the_alternative_text_names_the_strongest_link() -> None:
     trace = synthetic.trace()
     words = trace.words()
     strongest = words.source[int(words.alignment[0].argmax())]
-    assert f"{words.target[0]} at {strongest} {words.alignment[0].max():.2f}" in figures.heatmap_alt(trace)
+    assert f"{words.target[0]} on {strongest}: {words.alignment[0].max():.2f}" in figures.heatmap_alt(trace)
 
 
 def test_a_reopened_trace_draws_the_same_figure(tmp_path: Path) -> None:

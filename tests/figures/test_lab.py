@@ -159,7 +159,7 @@ def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
     pairs = figures.agreement_table(found)
     assert len(pairs) == 15
     np.testing.assert_array_equal(pairs["Kendall’s τ"].iloc[:5], found.tau[0, 1:])
-    assert pairs["other answer"].iloc[-1] == told_answers()[analysis.ATTRIBUTION_METHODS[-1]].name
+    assert pairs["other attribution"].iloc[-1] == told_answers()[analysis.ATTRIBUTION_METHODS[-1]].name
 
 
 @pytest.mark.usefixtures("each_language")
@@ -211,7 +211,7 @@ def test_the_trials_are_a_picture_of_a_step(lab: Lab) -> None:
     drawn = picture.draw(subject)
     assert "Step 3 with other weights" in drawn.layout.meta["alt"]
     assert len(picture.table(subject)) == 5 + 100
-    assert "is not here" in picture.lacking(Subject(lab.trace, STEP))
+    assert "It is not available" in picture.lacking(Subject(lab.trace, STEP))
 
 
 def test_a_piece_whose_name_is_unknown_goes_by_its_number(lab: Lab) -> None:

@@ -102,7 +102,7 @@ def test_curves_have_the_values_and_a_mark_for_each_moment(theme: str) -> None:
     np.testing.assert_allclose(spans.mean(axis=1), across(MOMENTS))
     assert (spans[:, 1] > spans[:, 0]).all()
     assert figure.layout.shapes[0].x0 == pytest.approx(float(across(100)))
-    assert [trace.name for trace in solid if trace.showlegend] == ["Left to itself", "Guided, weight 0.5"]
+    assert [trace.name for trace in solid if trace.showlegend] == ["Not guided", "Guided, weight 0.5"]
 
 
 def test_what_is_learnt_has_a_name_at_the_end_of_each_line_none_over_another() -> None:
@@ -130,7 +130,7 @@ def test_a_run_that_has_measured_little_is_drawn_with_what_it_has() -> None:
     assert [trace.mode for trace in figure.data] == ["lines"]
     valid(quality_figure([replace(young, curves={})], (0,)))
     some = replace(run(), levels={"content": {"links": 0.9}, "diagonal": {"alike": 0.1}})
-    assert "everywhere alike" not in str(valid(learnt_figure(some, MOMENTS)))
+    assert "uniform" not in str(valid(learnt_figure(some, MOMENTS)))
 
 
 def test_tables_have_every_number() -> None:
@@ -139,4 +139,4 @@ def test_tables_have_every_number() -> None:
     assert len(table) == 2 * len(MOMENTS)
     for name, column in (("aer", "alignment error rate"), ("content", "content words")):
         assert table[column].head(4).tolist() == [value for _, value in found.curves[name]]
-    assert levels_table(found).loc["content words", "everywhere alike"] == 0.07
+    assert levels_table(found).loc["content words", "uniform"] == 0.07

@@ -162,17 +162,17 @@ def test_the_words_tell_the_numbers_of_the_step() -> None:
     kept = float(trace.update_gates[step].mean())
     assert state.outcome.startswith(f"{100 * kept:.0f}\u00a0% kept")
     moved = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
-    assert f"Unit {moved + 1} moved most" in state.sentence
+    assert f"Unit {moved + 1} changed most" in state.sentence
     assert word.outcome == f"“a”, {percent(float(trace.probabilities[step]))}"
 
 
 def test_a_word_that_was_not_the_likeliest_is_told() -> None:
     base = synthetic.trace()
     chosen = dataclasses.replace(base, target_ids=(base.top_ids[0][3],) * len(base.target_ids))
-    assert "The search took" in narrate(chosen, 0)[-1].sentence
+    assert "The search chose" in narrate(chosen, 0)[-1].sentence
     given = dataclasses.replace(chosen, search=Search("forced"))
-    assert "Given was" in narrate(given, 0)[-1].sentence
-    assert "was likelier" in narrate(given, 0)[-1].sentence
+    assert "You forced" in narrate(given, 0)[-1].sentence
+    assert "the model preferred" in narrate(given, 0)[-1].sentence
 
 
 @pytest.mark.parametrize(
@@ -194,4 +194,4 @@ def test_one_piece_gets_all_of_the_weight() -> None:
         annotations=base.annotations[:1],
     )
     assert "only one piece" in narrate(alone, 0)[1].sentence
-    assert narrate(alone, 0)[2].outcome == "1 piece makes 100\u00a0% of it"
+    assert narrate(alone, 0)[2].outcome == "1 piece makes 100\u00a0% of the sum"

@@ -82,7 +82,7 @@ def test_words_and_alternatives() -> None:
         assert f"step {step + 1} of {len(trace.target_pieces)}" in alt
         for stage in narrate(trace, step):
             assert f"{stage.title}: {stage.outcome}." in alt
-    assert all(rivals.startswith("beside “mot1”") for rivals in record["rivals"])
+    assert all(rivals.startswith("next: “mot1”") for rivals in record["rivals"])
 
 
 def test_it_speaks_french() -> None:
@@ -91,7 +91,7 @@ def test_it_speaks_french() -> None:
     record = record_of(trace)
     assert record["language"] == "fr"
     assert record["words"]["forward"] == "lue à l’endroit"
-    assert record["alts"][0].startswith("La machine à l’étape 1")
+    assert record["alts"][0].startswith("Le schéma d’architecture")
 
 
 def test_the_mixture_names_words_by_their_whole_weight() -> None:

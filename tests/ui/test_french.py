@@ -132,7 +132,7 @@ def test_the_file_for_a_lecture_is_french() -> None:
         assert ENGLISH & {text.strip() for text in strings(record["words"]["en"])}
         assert '<html lang="fr">' in page
         assert record["words"]["fr"]["heading"] == "Étape {i} sur {n}"
-        assert "Une ligne pour chaque" in page
+        assert "Une ligne par " in page
 
 
 def test_a_file_is_in_the_language_of_the_page_in_whatever_thread_it_is_made() -> None:

@@ -14,9 +14,9 @@ from tests.conftest import REPOSITORY
 CALL = re.compile(r"glossary_box\([^)]*?\"glossary\"\)?,([^)]*)\)")
 WORDS = {
     "why": ("pages/why.py", "Fixed vector", "BLEU", "Gradient", "chrF2", "Annotation", "Context vector"),
-    "learns": ("learns/learning_page.py", "Loss", "BLEU", "AER", "Update", "Weight"),
+    "learns": ("learns/learning_page.py", "Loss", "BLEU", "AER", "Update", "Attention weight"),
     "transformer": ("pages/transformer.py", "Head", "Layer", "Query", "key", "Value", "Residual stream", "Mask", "AER"),
-    "lab": ("lab/lab_page.py", "Weight", "Logit", "posterior", "AER"),
+    "lab": ("lab/lab_page.py", "Attention weight", "Logit", "Posterior", "AER"),
     "translate": ("step/step_view.py", "State", "Maxout", "Head"),
 }
 """Of each page: where its box is drawn, and words that must be in it."""

@@ -134,11 +134,11 @@ def test_links_of_a_record_are_shown_and_can_be_taken_off(page: Run) -> None:
     app.run().get("file_uploader")[0].set_value(("a.json", record.to_json().encode(), "application/json")).run()
     found = told(app)
     assert found is not None
-    assert "People drew 1 sure link and 1 possible link" in found["summary"]
+    assert "1 sure link and 1 possible link" in found["summary"]
     assert counted_words(record.words())[0] == ("the", "green", "house", ".")
     assert field(app, "gold_text")["value"] == "0-0 2?1"
     app.button(key="gold_off").click().run()
     assert told(app) is None
     give(app, "1-2")
     assert (found := told(app)) is not None
-    assert "People drew 1 sure link and 0 possible links" in found["summary"]
+    assert "1 sure link and 0 possible links" in found["summary"]

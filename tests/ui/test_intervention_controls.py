@@ -162,5 +162,5 @@ def test_what_lends_nothing_is_told(en_fr: Path, snapshot: SnapshotAssertion) ->
 
 
 def test_without_its_model_there_is_no_posterior_to_borrow(models_folder: Path) -> None:
-    with pytest.raises(AttnvizError, match="posterior"):
+    with pytest.raises(AttnvizError, match="Posterior attention"):
         borrowed_row(synthetic.trace(), 0, {"from": "posterior"})

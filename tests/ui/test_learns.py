@@ -80,7 +80,7 @@ def test_both_runs_stand_side_by_side_at_all_moments(models: Path, snapshot: Sna
             alignment = run.alignments[0][run.moment(update)]
             np.testing.assert_allclose(weights(chart, k), run.sentences[0].words(alignment).alignment, atol=1e-4)
             heading, said = chart["captions"][str(k)]
-            assert heading == ("Guided, weight 0.5" if run.guidance else "Left to itself")
+            assert heading == ("Guided, weight 0.5" if run.guidance else "Not guided")
             translation = run.translations[run.moment(update)][0]
             assert translation in said
             assert said == said_at(run, 0, run.moment(update))
@@ -97,7 +97,7 @@ def test_the_two_runs_that_come_with_the_program_stand_side_by_side(
     assert [run.guidance for run in runs] == [0, 0.5]
     charts = mounted(app, "chart")
     headings = [chart["captions"]["0"][0] for chart in charts]
-    assert headings == 2 * ["Left to itself", "Guided, weight 0.5"] + [""]
+    assert headings == 2 * ["Not guided", "Guided, weight 0.5"] + [""]
     for run, chart in zip(runs, charts[2:4], strict=True):
         assert {*SHARES, *SHAPES} <= set(run.curves)
         assert run.counts["nouns"] == 132

@@ -205,7 +205,7 @@ def test_the_chosen_word_is_proved_too(trace: Trace) -> None:
     without, with_it = fetched(at), fetched(at.replace("{word}", str(rare)))
     assert without["holds"]
     assert with_it["holds"]
-    ledgers = [next(row for row in found["rows"] if row[0] == "sums of the ledger") for found in (without, with_it)]
+    ledgers = [next(row for row in found["rows"] if row[0] == "logit attribution sums") for found in (without, with_it)]
     assert int(ledgers[1][1]) == int(ledgers[0][1]) + 1
 
 

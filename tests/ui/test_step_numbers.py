@@ -324,20 +324,20 @@ def test_the_browser_is_given_the_operands_themselves() -> None:
 def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     proof = prove(trace, weights, 0)
-    assert f"All {proof.numbers:,} numbers of step 1 check out" in badge_text(proof, 0)
+    assert f"All {proof.numbers:,} numbers of step 1 are verified" in badge_text(proof, 0)
     assert {check.quantity for check in proof.checks} <= set(quantity_names())
     assert len(verification_rows(proof)) == len(proof.checks)
     told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
     assert piece_name(trace.source_pieces[1]) in told
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
-    for wrong, more in ((1, ""), (2, " (nor does 1 other quantity)"), (3, " (nor do 2 other quantities)")):
+    for wrong, more in ((1, ""), (2, " (and so did 1 other quantity)"), (3, " (and so did 2 other quantities)")):
         checks = list(proof.checks)
         for number in range(wrong):
             off = Discrepancy(checks[number].quantity, (4,), 2.5, 2.0)
             checks[number] = dataclasses.replace(checks[number], discrepancy=off)
         badge_told = badge_text(Verification(tuple(checks)), 2)
         assert badge_told.startswith("Step 3: ")
-        assert badge_told.endswith(f", no. 5 does not check out{more}")
+        assert badge_told.endswith(f", no. 5 failed verification{more}")
 
 
 @pytest.mark.parametrize(

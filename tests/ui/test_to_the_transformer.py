@@ -128,7 +128,7 @@ def test_what_was_measured_of_the_heads_stands_below_them(page: Run, folder: Pat
     assert [cell["note"] for cell in cross["cells"]][:2] == ["AER 0.90", "AER 0.80"]
     assert gallery["chosen"] == "cross.2.4"  # the best
     shown = json.dumps([str(one.proto.body) for one in app.get("html")])
-    assert "Head 4 of layer 2 aligns best, 0.20" in shown
+    assert "Head 4 of layer 2 aligns best: 0.20" in shown
 
 
 @pytest.mark.parametrize("damage", ["weights", "empty", "text"])
@@ -203,7 +203,7 @@ def test_two_energies_of_one_cell_stand_side_by_side_and_are_proved(page: Run) -
     assert [found["holds"] for found in badges] == [True, True]
     assert len(list(all_records(app))) >= 8
     costs = next(one for one in mounted(app, "chart") if "captions" in one)["captions"]["every"][1]
-    assert "multiplications, or" in costs
+    assert "multiplications with additive attention" in costs
 
 
 def test_the_pictures_of_the_energies_have_their_numbers(page: Run) -> None:

@@ -87,7 +87,7 @@ def test_greedy_search_is_a_line_and_a_given_translation_has_the_usual_width(pag
     assert "single line" in "".join(one.body for one in page(search="greedy").get("html"))
     app = page(target="Une fille fait du vélo.")
     assert field(app, "width")["value"] == "5"
-    assert "parts from this tree" in records_of(app, "chart")[0]["captions"]["0"][1]
+    assert "leaves this tree" in records_of(app, "chart")[0]["captions"]["0"][1]
 
 
 def test_without_attention_there_is_a_search_all_the_same(

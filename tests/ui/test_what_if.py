@@ -93,7 +93,7 @@ def test_a_change_comes_on_show_and_in_the_address(page: Run) -> None:
     ask(app, kind="only", step=2, source=1, held=False)
     assert shown(app)[0] != before[0]
     assert shown(app)[1] == 1
-    assert cards(app)[0] == "As translated"
+    assert cards(app)[0] == "First translation"
     assert cards(app)[1].startswith("Step 3 looks only at ")
     assert (address(app)["branches"], address(app)["branch"]) == ("0.o.3.2", "1")
     assert "what-if 1 · " in texts(app)
@@ -270,7 +270,7 @@ def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: 
     of = View(MAIN, saved.trace(1), saved, 1)
     take_up(app.session_state, of, asked_of(of, {"kind": "alike", "step": 2}))
     app.run()
-    assert "which is not here" in texts(app)
+    assert "It is not available" in texts(app)
     assert cards(app) == told
 
 

@@ -194,7 +194,7 @@ def test_the_language_is_that_of_the_page(page: Run) -> None:
     assert not app.exception
     forced, signals, *_ = mounted(app, "chart")
     assert mounted(app, "side_by_side")[0]["lanes"][0]["name"] == "Un vecteur fixe"
-    assert "un dixième" in fetched(forced["at"])["captions"]["every"][1]
+    assert "dix fois moins probables" in fetched(forced["at"])["captions"]["every"][1]
     assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
 
 
@@ -224,7 +224,7 @@ def test_records_are_made_anew_where_one_of_the_models_was_replaced(
     assert missing()
     with pytest.raises(UnknownRecordError):
         fetched(address_of(good, "signals", "dark", every=True, models="gone"))
-    with pytest.raises(AttnvizError, match="Not among the models"):
+    with pytest.raises(AttnvizError, match="Not installed"):
         grown(good)
 
 

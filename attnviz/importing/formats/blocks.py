@@ -52,13 +52,13 @@ def _detects(content: Content, sockeye: bool) -> bool:
 def _detect_nematus(content: Content) -> str | None:
     if not _detects(content, sockeye=False):
         return None
-    return gettext("A header of five fields, as Nematus and amun write it, stands before each matrix.")
+    return gettext("A header of five fields precedes each matrix, as Nematus and amun write it.")
 
 
 def _detect_sockeye(content: Content) -> str | None:
     if not _detects(content, sockeye=True):
         return None
-    return gettext("A header of six fields, as Sockeye writes it, stands before each matrix.")
+    return gettext("A header of six fields precedes each matrix, as Sockeye writes it.")
 
 
 def _blocks(content: Content, sockeye: bool) -> list[_Block]:
@@ -69,7 +69,9 @@ def _blocks(content: Content, sockeye: bool) -> list[_Block]:
             fields = _header(line, sockeye)
             if fields is None:
                 raise AttnvizError(
-                    gettext("The header in line {number} has not the fields of the first one.", number=number)
+                    gettext(
+                        "The header in line {number} does not have the same fields as the first header.", number=number
+                    )
                 )
             sizes = [int(size) for size in " ".join(fields[4:]).split()]
             blocks.append(_Block(number, fields[0], fields[3], fields[1], [], (sizes[0], sizes[1])))
@@ -77,7 +79,7 @@ def _blocks(content: Content, sockeye: bool) -> list[_Block]:
             blocks[-1].rows.append(line)
         else:
             raise AttnvizError(
-                gettext("Line {number} is no row of weights: “{line}”.", number=number, line=line.strip()[:60])
+                gettext("Line {number} is not a row of weights: “{line}”.", number=number, line=line.strip()[:60])
             )
     first = {block.identity: block for block in reversed(blocks)}
     return [block for block in blocks if first[block.identity] is block]
@@ -106,7 +108,7 @@ def _fields(block: _Block, origin: str) -> dict[str, object]:
     if not rows or len({*map(len, rows)}) > 1 or max(len(rows), len(rows[0])) > MOST_TOKENS + 1:
         raise AttnvizError(
             gettext(
-                "The matrix after line {number} must have rows of one length, at most {most}.",
+                "The matrix after line {number} must have rows of the same length, at most {most}.",
                 number=block.number,
                 most=MOST_TOKENS + 1,
             )
@@ -115,7 +117,8 @@ def _fields(block: _Block, origin: str) -> dict[str, object]:
     if not any(_near(matrix.shape, sizes) for sizes in (block.sizes, block.sizes[::-1])):
         raise AttnvizError(
             gettext(
-                "The matrix after line {number} has {rows} rows and {columns} columns, but the header says otherwise.",
+                "The matrix after line {number} has {rows} rows and {columns} columns, but its header gives "
+                "another size.",
                 number=block.number,
                 rows=matrix.shape[0],
                 columns=matrix.shape[1],
@@ -134,8 +137,8 @@ def resembles(content: Content) -> str | None:
     if not content.filled or _header(content.filled[0][1], sockeye=False) is None:
         return None
     return gettext(
-        "It resembles the output of Nematus with a header before each matrix, but no row of weights follows the first "
-        "header."
+        "The file resembles the output of Nematus, with a header before each matrix. But no row of weights "
+        "follows the first header."
     )
 
 

@@ -36,8 +36,8 @@ def detect(content: Content) -> str | None:
     if not found:
         return None
     if found[0].source is None:
-        return gettext("It is a table of numbers.")
-    return gettext("It is a table with source tokens above and target tokens at the left.")
+        return gettext("The file is a table of numbers.")
+    return gettext("The file is a table: source tokens in the first row, target tokens in the first column.")
 
 
 def read(content: Content) -> Sentences:
@@ -150,8 +150,8 @@ def resembles(content: Content) -> str | None:
         widths = [len(row) for row in blocks[0]]
         if all(abs(one - other) <= 1 for one, other in pairwise(widths)):
             return gettext(
-                "It resembles a table, but is none of weights: the first line has source tokens, each other line a "
-                "target token and then a number for each of them."
+                "The file looks like a table, but not one of weights. The first line must hold the source "
+                "tokens. Each other line must hold a target token, then one number per source token."
             )
     return None
 

@@ -22,7 +22,7 @@ def detect(content: Content) -> str | None:
     found = objects(content)
     if not found or not all(isinstance(one.get("hypotheses"), list) and one.get("attention") for one in found):
         return None
-    return gettext("Every object has hypotheses and their attention, as CTranslate2’s results.")
+    return gettext("Every JSON object has hypotheses and their attention, like the results of CTranslate2.")
 
 
 def read(content: Content) -> Sentences:
@@ -35,7 +35,7 @@ def read(content: Content) -> Sentences:
 def _read(result: Mapping[str, Any]) -> Found:
     hypotheses, attention = result["hypotheses"], result["attention"]
     if not isinstance(attention, list) or not hypotheses or len(attention) != len(hypotheses):
-        raise AttnvizError(gettext("A result must have the attention of each of its hypotheses."))
+        raise AttnvizError(gettext("A result must have one attention matrix for each of its hypotheses."))
     target = hypotheses[0]
     if isinstance(target, list) and target and all(isinstance(one, Mapping) for one in target):
         target = [str(one.get("token", "")) for one in target]
@@ -51,7 +51,7 @@ def resembles(content: Content) -> str | None:
     if not found or not any("hypotheses" in one for one in found):
         return None
     return gettext(
-        "It resembles results of CTranslate2 without attention: call translate_batch with return_attention=True."
+        "The file looks like CTranslate2 results without attention. Call translate_batch with return_attention=True."
     )
 
 

@@ -33,7 +33,7 @@ def detect(content: Content) -> str | None:
     found = [_LINE.fullmatch(line) for line in content.lines]
     if not any(line and line[1] == "A" for line in found):
         return None
-    return gettext("It has A-, S- and H- lines, each with the number of its sentence and a tab.")
+    return gettext("The file has A-, S- and H- lines, each with the number of its sentence and a tab.")
 
 
 def read(content: Content) -> Sentences:
@@ -84,8 +84,8 @@ def resembles(content: Content) -> str | None:
     if not any((found := _LINE.fullmatch(line)) and found[1] == "H" for line in content.lines):
         return None
     return gettext(
-        "It resembles a log of fairseq, but has no A- lines. Run fairseq-generate with --print-alignment soft, and "
-        "without --remove-bpe."
+        "The file looks like a fairseq log, but it has no A- lines. Run fairseq-generate with --print-alignment "
+        "soft, and without --remove-bpe."
     )
 
 

@@ -15,7 +15,7 @@ def detect(content: Content) -> str | None:
     lines = [fields_of(line) for _, line in content.filled]
     if not lines or not all(_fits(fields) for fields in lines) or not any(are_links(fields[2]) for fields in lines):
         return None
-    return gettext("Every line has a source, a target and links with bars between them.")
+    return gettext("Every line has a source, a target and links, separated by |||.")
 
 
 def _fits(fields: list[str]) -> bool:

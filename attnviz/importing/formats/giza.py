@@ -29,7 +29,7 @@ def detect(content: Content) -> str | None:
     """Return why the file begins with the header of a sentence pair; None otherwise."""
     if not content.filled or not _HEADER.fullmatch(content.filled[0][1].strip()):
         return None
-    return gettext("It begins with “# Sentence pair”, as GIZA++ does.")
+    return gettext("The file begins with “# Sentence pair”, as GIZA++ files do.")
 
 
 def read(content: Content) -> Sentences:
@@ -62,13 +62,13 @@ def _read(block: _Block) -> Found:
     source = words[1:]
     if place < len(text) or not words or words[0][0] != "NULL":
         raise AttnvizError(
-            gettext("Line {number} is no list of source words with their links.", number=block.number + 2)
+            gettext("Line {number} is not a list of source words with their links.", number=block.number + 2)
         )
     if sorted(block.lengths) != sorted((len(source), len(target))):
         raise AttnvizError(
             gettext(
-                "The pair at line {number} has {source} source and {target} target words, but its header says "
-                "otherwise.",
+                "The pair at line {number} has {source} source words and {target} target words, but its header "
+                "gives other numbers.",
                 number=block.number,
                 source=len(source),
                 target=len(target),

@@ -48,7 +48,7 @@ def detect(content: Content) -> str | None:
     """Return why the content is from Inseq: it has sequence attributions; None otherwise."""
     if _sequences(content) is None:
         return None
-    return gettext("It has sequence_attributions, as Inseq saves them.")
+    return gettext("The file has the field sequence_attributions, as Inseq saves it.")
 
 
 def read(content: Content) -> Sentences:
@@ -61,14 +61,16 @@ def _read(sequence: Any) -> Found:
     if fields.get("source_attributions") is None:
         raise AttnvizError(
             gettext(
-                "It has no attributions of the source: Inseq saves these for encoder-decoder models, not for models "
-                "that only decode."
+                "The file has no source attributions. Inseq saves them for encoder-decoder models, but not for "
+                "decoder-only models."
             )
         )
     source, target = (_tokens(fields.get(side)) for side in ("source", "target"))
     array = _array(fields["source_attributions"])
     if array.ndim < 2:
-        raise AttnvizError(gettext("The attributions must have source tokens, target tokens and perhaps more."))
+        raise AttnvizError(
+            gettext("The attributions must have at least two dimensions: source tokens and target tokens.")
+        )
     # (Tx, Ty, …) becomes (…, Ty, Tx); the other axes are layers and heads, or units of an embedding.
     array = array.transpose(*range(2, array.ndim), 1, 0)
     begin = fields.get("attr_pos_start") or 0
@@ -79,7 +81,7 @@ def _read(sequence: Any) -> Found:
 
 def _tokens(value: Any) -> list[str]:
     if not isinstance(value, list) or len(value) > MOST_TOKENS + 10:
-        raise AttnvizError(gettext("Tokens must be a list of texts, or one text with blanks between them."))
+        raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
     return [one if isinstance(one, str) else str(_attributes(one).get("token", "")) for one in value]
 
 

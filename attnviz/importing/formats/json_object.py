@@ -133,10 +133,10 @@ def detect(content: Content) -> str | None:
         return None
     marks = {str(one.get("format")) for one in found if "format" in one}
     if marks & {Attention.saved_as.mark, *MARKS}:
-        return gettext("It is a JSON file that this program saved.")
+        return gettext("The file is JSON saved by attnviz.")
     if not any(_matrix(one) or _link_value(one) is not None for one in found):
         return None
-    return gettext("It is JSON with tokens and a matrix or links.")
+    return gettext("The file is JSON with tokens and a matrix or links.")
 
 
 def read(content: Content) -> Sentences:
@@ -169,14 +169,14 @@ def _object(item: tuple[int, Mapping[str, Any]]) -> Found:
         else:
             raise AttnvizError(
                 gettext(
-                    "{name} may be links or a matrix: both fit. Call it links or matrix.",
+                    "The field {name} could hold links or a matrix. Rename it to links or matrix.",
                     name=matrix[0],
                 )
             )
     if links is not None and "matrix" not in fields:
         return Found(kept, _links(links))
     if matrix is None:
-        raise AttnvizError(gettext("This attention lacks {names}.", names="matrix"))
+        raise AttnvizError(gettext("This attention object has no {names}.", names="matrix"))
     return Found(kept | {"matrix": matrix[1]})
 
 
@@ -269,7 +269,7 @@ def _trace(fields: Mapping[str, Any]) -> Found:
 
     first = Branches.from_json(json.dumps(fields)).first
     if not first.attends:
-        raise AttnvizError(gettext("This trace is of a model without attention."))
+        raise AttnvizError(gettext("This trace comes from a model without attention."))
     return Found(
         {
             "source": list(first.source_surfaces),
@@ -285,18 +285,18 @@ def resembles(content: Content) -> str | None:
     if (error := json_error(content)) is not None:
         if (content.text.lstrip()[:1] == "[" and content.text.lstrip()[1:2].isalpha()) or not content.text.strip():
             return None
-        return gettext("It resembles JSON, but is damaged: {error}.", error=error)
+        return gettext("The file looks like JSON, but it is damaged: {error}.", error=error)
     found = objects(content)
     if found is None:
-        return gettext("It is JSON, but no object.") if content.text.strip()[:1] in ("{", "[") else None
+        return gettext("The file is JSON, but not an object.") if content.text.strip()[:1] in ("{", "[") else None
     needed = gettext(
-        "An object needs source and target, lists of tokens, and matrix, a row of weights for each target token; "
-        "or links."
+        "An object needs three fields: source and target (lists of tokens), and matrix (a row of weights for "
+        "each target token) or links."
     )
     if not found[0]:
-        return gettext("It is an empty JSON object.") + f" {needed}"
+        return gettext("The file is an empty JSON object.") + f" {needed}"
     names = ", ".join(str(name)[:30] for name in list(found[0])[:8])
-    return gettext("It is JSON without attention; its names are {found}.", found=names) + f" {needed}"
+    return gettext("The file is JSON without attention. Its fields are {found}.", found=names) + f" {needed}"
 
 
 FORMAT = Format("json", "JSON", detect, read, resembles, ("trace", "open"))

@@ -49,10 +49,10 @@ def detect(content: Content) -> str | None:
     if {line.pair is None for line in found} == {True, False}:
         return None
     if all(_SCORE.fullmatch(line.target or "") for line in found):
-        return gettext("Every line has a score, a bar and an alignment, as marian-scorer prints them.")
+        return gettext("Every line has a score, ||| and an alignment, as marian-scorer prints them.")
     if found[0].pair is not None:
-        return gettext("Every line is of an n-best list with an alignment after each translation.")
-    return gettext("Every line has a translation, a bar and an alignment.")
+        return gettext("The file is an n-best list, with an alignment after each translation.")
+    return gettext("Every line has a translation, ||| and an alignment.")
 
 
 def _parsed(number: int, line: str) -> _Line | None:
@@ -139,18 +139,18 @@ def resembles(content: Content) -> str | None:
     number, line = wrong[0]
     if len(wrong) < len(content.filled):
         return gettext(
-            "It resembles lines of translation ||| alignment, but line {number} has no alignment: “{line}”.",
+            "The file looks like lines of translation ||| alignment, but line {number} has no alignment: “{line}”.",
             number=number,
             line=line.strip()[:60],
         )
     if _FEATURES.search(line):
         return gettext(
-            "It resembles an n-best list without alignments. Run moses with -print-alignment-info-in-n-best, or "
-            "marian-decoder with --n-best --alignment soft."
+            "The file looks like an n-best list without alignments. Run moses with "
+            "-print-alignment-info-in-n-best, or marian-decoder with --n-best --alignment soft."
         )
     return gettext(
-        "It resembles sentence pairs with bars between them, without alignments. Links come after them: source ||| "
-        "target ||| 0-0 1-2."
+        "The file looks like sentence pairs separated by |||, without alignments. Add the links at the end of "
+        "each line: source ||| target ||| 0-0 1-2."
     )
 
 

@@ -39,10 +39,10 @@ def detect(content: Content) -> str | None:
         return None
     found = [line for line in lines if line]
     if all(line.pair is None for line in found):
-        return gettext("Every line has |0-0| after each phrase: the source words that it translates.")
+        return gettext("After each phrase, every line gives the source words that it translates, such as |0-0|.")
     if any(line.pair is None for line in found):
         return None
-    return gettext("Every line is of an n-best list: number, translation, features, score and alignment.")
+    return gettext("Every line is an entry of an n-best list: number, translation, features, score and alignment.")
 
 
 def _parsed(number: int, line: str) -> _Line | None:

@@ -26,7 +26,7 @@ def detect(content: Content) -> str | None:
     pairs = [int(line[1]) for line in found if line]
     if pairs != sorted(pairs) or pairs[0] not in (0, 1):
         return None
-    return gettext("Every line has the numbers of a pair, a source word and a target word.")
+    return gettext("Every line has three numbers: sentence pair, source word and target word.")
 
 
 def read(content: Content) -> Sentences:
@@ -40,7 +40,7 @@ def read(content: Content) -> Sentences:
     first = min(lines)
     last = max(lines)
     if last - first >= MOST_PAIRS:
-        raise AttnvizError(gettext("The numbers of pairs go up to {last}: that is too many.", last=last))
+        raise AttnvizError(gettext("The numbers of the pairs go up to {last}: there are too many pairs.", last=last))
     every = [line for several in lines.values() for line in several]
     marked = any(line[4] for line in every)
     # Word 0 means NULL, unless the file counts from 0. A link 0 0 shows that it does: NULL is never linked to NULL.
@@ -56,7 +56,7 @@ def read(content: Content) -> Sentences:
 def _read(place: int, lines: list[re.Match[str]], marked: bool, base: int) -> Found:
     if len(lines) > MOST_LINKS:
         raise AttnvizError(
-            gettext("There are {count} links; at most {most} can be read.", count=len(lines), most=MOST_LINKS)
+            gettext("A sentence pair has {count} links; at most {most} can be read.", count=len(lines), most=MOST_LINKS)
         )
     links: set[Link] = set()
     sure: set[Link] = set()

@@ -23,7 +23,7 @@ def detect(content: Content) -> str | None:
     values = _sentences(content)
     if not values or not all(_is_links(value) or _is_graph(value) for value in values):
         return None
-    return gettext("It is JSON with a weight for each pair of tokens, as Nematus writes it.")
+    return gettext("The file is JSON with a weight for each pair of tokens, as Nematus writes it.")
 
 
 def _sentences(content: Content) -> list[Any]:
@@ -101,12 +101,12 @@ def _period(targets: Sequence[str], sources: list[str]) -> int:
             last = sources[columns - 1]
             if last == "</s>" or columns == len(sources) or "</s>" not in sources:
                 return columns
-    raise AttnvizError(gettext("The weights of a sentence do not have all source tokens for each target token."))
+    raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
 
 
 def _found(source: list[str], target: list[str], weights: list[str]) -> Found:
     if len(weights) != len(source) * len(target) or not all(map(is_number, weights)):
-        raise AttnvizError(gettext("The weights of a sentence do not have all source tokens for each target token."))
+        raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
     numbers = [float(weight) for weight in weights]
     rows = [numbers[start : start + len(source)] for start in range(0, len(numbers), len(source))]
     return Found({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})

@@ -38,9 +38,9 @@ _PADDING = ("", "<pad>", "<PAD>", "[PAD]", "<blank>")
 def detect(content: Content) -> str | None:
     """Return why the file is .npy, or an archive of such files; None otherwise."""
     if content.data.startswith(NPY):
-        return gettext("It begins as NumPy’s .npy files do.")
+        return gettext("The file begins like NumPy’s .npy files.")
     if content.data.startswith(ZIP) and any(name.endswith(".npy") for name in _names(content.data)):
-        return gettext("It is an archive of arrays, as numpy.savez writes it.")
+        return gettext("The file is an archive of arrays, as numpy.savez writes it.")
     return None
 
 
@@ -126,7 +126,7 @@ def _archive(data: bytes) -> dict[str, Any]:
     if "matrix" not in fields:
         raise AttnvizError(
             gettext(
-                "The file has no array of weights named {names}; it has {found}.",
+                "The file has no array of weights with a known name ({names}). It has {found}.",
                 names=", ".join(MATRICES[:4]),
                 found=", ".join(members)[:80] or "–",
             )
@@ -145,7 +145,11 @@ def _texts(array: NDArray[Any]) -> Any:
     longest = array.shape[1] if several else array.size
     if longest > MOST_TOKENS + 1 or array.size > _MOST_TEXTS:
         raise AttnvizError(
-            gettext("There are {count} tokens on a side; at most {most} can be shown.", count=longest, most=MOST_TOKENS)
+            gettext(
+                "The source or the target has {count} tokens; at most {most} can be shown.",
+                count=longest,
+                most=MOST_TOKENS,
+            )
         )
     if several:
         return [[str(text) for text in row] for row in array]
@@ -176,7 +180,8 @@ def resembles(content: Content) -> str | None:
         return None
     names = ", ".join(_names(content.data))[:80]
     return gettext(
-        "It is an archive without arrays of NumPy or PyTorch; it holds {names}. Unpack it, or export the table as CSV.",
+        "The file is an archive without NumPy or PyTorch arrays; it holds {names}. Unpack it, or export the "
+        "table as CSV.",
         names=names or "–",
     )
 

@@ -40,7 +40,7 @@ def detect(content: Content) -> str | None:
     """Return why the log has attention tables; None otherwise."""
     if next(_tables(content.lines), None) is None:
         return None
-    return gettext("It has tables of attention as OpenNMT-py and eole log them.")
+    return gettext("The file has attention tables, as OpenNMT-py and eole log them.")
 
 
 def read(content: Content) -> Sentences:
@@ -99,7 +99,7 @@ def resembles(content: Content) -> str | None:
     if not any(re.match(r"^(?:\[[^]]*\] )?(?:SENT|PRED) [0-9]+:", line) for line in content.lines):
         return None
     return gettext(
-        "It resembles a log of OpenNMT-py or eole without tables of attention: translate with -verbose -attn_debug."
+        "The file looks like a log of OpenNMT-py or eole without attention tables. Translate with -verbose -attn_debug."
     )
 
 

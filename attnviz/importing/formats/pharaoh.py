@@ -60,8 +60,8 @@ def resembles(content: Content) -> str | None:
         return None
     number, line = wrong[0] if wrong else content.filled[0]
     return gettext(
-        "It resembles links in the Pharaoh format, but line {number} is “{line}”. Write links as 0-0 1-2, a line for "
-        "each pair, and nothing else.",
+        "The file looks like links in the Pharaoh format, but line {number} is “{line}”. Write links as 0-0 1-2, "
+        "one line per sentence pair, and nothing else.",
         number=number,
         line=line.strip()[:60],
     )

@@ -32,7 +32,7 @@ def detect(content: Content) -> str | None:
     """Return why the file begins as SoftAlignments' scripts write it; None otherwise."""
     if _kind(content) != "alignments":
         return None
-    return gettext("It begins with “var alignments”, as SoftAlignments writes it.")
+    return gettext("The file begins with “var alignments”, as SoftAlignments files do.")
 
 
 def read(content: Content) -> Sentences:
@@ -43,7 +43,7 @@ def read(content: Content) -> Sentences:
         if len(tokens) != len(lines):
             raise AttnvizError(
                 gettext(
-                    "The file of {side} tokens has {count} sentences, that of alignments {pairs}.",
+                    "The file of {side} tokens has {count} sentences, but the file of alignments has {pairs}.",
                     side=side,
                     count=len(tokens),
                     pairs=len(lines),
@@ -74,11 +74,11 @@ def token_lines(content: Content) -> list[list[str]] | None:
             tokens = json.loads(bare.replace("\\", "\\\\"))
         except (ValueError, RecursionError) as error:
             raise AttnvizError(
-                gettext("Line {number} is no list of tokens: “{line}”.", number=number, line=line.strip()[:60])
+                gettext("Line {number} is not a list of tokens: “{line}”.", number=number, line=line.strip()[:60])
             ) from error
         if not isinstance(tokens, list):
             raise AttnvizError(
-                gettext("Line {number} is no list of tokens: “{line}”.", number=number, line=line.strip()[:60])
+                gettext("Line {number} is not a list of tokens: “{line}”.", number=number, line=line.strip()[:60])
             )
         lines.append([str(token) for token in tokens])
     return lines
@@ -87,10 +87,10 @@ def token_lines(content: Content) -> list[list[str]] | None:
 def _read(line: str, tokens: dict[str, list[str]]) -> Found:
     cells = _CELL.findall(line)
     if not _REST.fullmatch(_CELL.sub("", line)):
-        raise AttnvizError(gettext("A line of the file is no list of weights."))
+        raise AttnvizError(gettext("A line of the file is not a list of weights."))
     columns, rows = (max(int(cell[place]) for cell in cells) + 1 for place in (0, 2))
     if max(columns, rows) > MOST_TOKENS + 1 or columns * rows != len(cells):
-        raise AttnvizError(gettext("The weights of a sentence do not have all source tokens for each target token."))
+        raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
     matrix = np.full((rows, columns), np.nan)
     for j, weight, i in cells:
         matrix[int(i), int(j)] = float(weight)

@@ -34,7 +34,7 @@ def detect(content: Content) -> str | None:
     """Return why the file was written by torch.save; None otherwise."""
     head = content.data[:256]
     if (content.data.startswith(ZIP) and b"/data.pkl" in head) or (head[:1] == b"\x80" and _LEGACY in head):
-        return gettext("It begins as torch.save writes.")
+        return gettext("The file begins like those of torch.save.")
     return None
 
 
@@ -48,7 +48,9 @@ def sentences(content: Content, count: int | None) -> Sentences:
     import torch
 
     if _is_packed(content.data):
-        raise AttnvizError(gettext("This PyTorch file is compressed, which torch.save never does: unpack it first."))
+        raise AttnvizError(
+            gettext("This PyTorch file is compressed, which torch.save never does. Save it again with torch.save.")
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # deprecation warnings for old files
@@ -58,8 +60,8 @@ def sentences(content: Content, count: int | None) -> Sentences:
         told = str(error).split("\n")[0][:120]
         raise AttnvizError(
             gettext(
-                "This PyTorch file is damaged, or holds more than tensors, numbers and texts ({error}). Save a tensor, "
-                "a tuple of tensors, or a dict with source, target and matrix.",
+                "This PyTorch file is damaged, or holds other things than tensors, numbers and strings "
+                "({error}). Save a tensor, a tuple of tensors, or a dict with source, target and matrix.",
                 error=told,
             )
         ) from error
@@ -77,7 +79,7 @@ def sentences_in(value: Any, count: int | None) -> Sentences:
         if "matrix" not in fields:
             raise AttnvizError(
                 gettext(
-                    "The file has no tensor of weights named {names}; it has {found}.",
+                    "There is no tensor of weights with a known name ({names}). The names are {found}.",
                     names=", ".join(MATRICES[:4]),
                     found=", ".join(map(str, value))[:80] or "–",
                 )
@@ -92,7 +94,7 @@ def _array(value: Any) -> NDArray[np.float64]:
     if not isinstance(value, (tuple, list)):
         return _numbers(value)
     if not value:
-        raise AttnvizError(gettext("There are no tensors."))
+        raise AttnvizError(gettext("The list of tensors is empty."))
     if not isinstance(value[0], (tuple, list)):
         return _stacked([_numbers(one) for one in value])
     if not hasattr(value[0][0], "shape"):
@@ -105,8 +107,8 @@ def _array(value: Any) -> NDArray[np.float64]:
         if len({step.shape[:-2] + step.shape[-1:] for step in steps}) > 1 or steps[0].ndim != 4:
             raise AttnvizError(
                 gettext(
-                    "The tensors of the steps differ in their number of source tokens, so they are of self-attention: "
-                    "give cross_attentions, and search with num_beams=1."
+                    "The tensors of the steps have different numbers of source tokens, so they come from "
+                    "self-attention. Give cross_attentions, and search with num_beams=1."
                 )
             )
         layers.append(np.concatenate(steps, axis=-2))
@@ -129,7 +131,7 @@ def _numbers(value: Any) -> NDArray[np.float64]:
             value = value.detach().to("cpu").double().numpy()
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise AttnvizError(gettext("This holds no tensors: {error}.", error=str(error)[:80])) from error
+        raise AttnvizError(gettext("These values are not numbers: {error}.", error=str(error)[:80])) from error
     if found.nbytes > LARGEST:
         raise _too_large()
     return found

@@ -53,7 +53,7 @@ def corpus_room(model: str, open_pair: Open) -> None:
         _problem(told)
     if job is None:
         if st.session_state[key(corpus_choices.TABLE)]:
-            _problem(gettext("That table is not kept any more: give the file again."))
+            _problem(gettext("The server no longer has this table: give the file again."))
     elif going_on:
         _progress(job)
     elif job.done:
@@ -80,9 +80,9 @@ def _settle(ended: Job) -> Job | None:
 
 def _about() -> str:
     return gettext(
-        "Many sentence pairs at once: the model is led through each French sentence, and every pair is measured. Sort "
-        "and search them, mark a region of the picture, and open a pair to see its every step. The sample has 200 "
-        "pairs, some of them wrong on purpose."
+        "This page measures many sentence pairs at once: the model goes through each French sentence by forced "
+        "decoding. Sort and search the pairs, select a region of the plot, and open a pair to see its every "
+        "step. The sample has 200 pairs; some of them are wrong on purpose."
     )
 
 
@@ -90,7 +90,7 @@ def _ways_in(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
         request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
         box = f"corpus_box_{files_taken(_FILE)}"  # a new key after each file closes the popover
-        with st.container(key="corpus_own", width="content"), st.popover(gettext("A file of yours"), key=box):
+        with st.container(key="corpus_own", width="content"), st.popover(gettext("Your file"), key=box):
             file_box(
                 gettext("English, a tab, French on each line"),
                 partial(_begin, model),
@@ -99,9 +99,10 @@ def _ways_in(model: str) -> None:
             )
             st.caption(
                 gettext(
-                    "A line may also be an English sentence alone, which is translated. At most {lines} lines and "
-                    "{size} MB are taken; .tsv, .txt, .jsonl with links, these also as .gz or .xz, or .parquet. The "
-                    "file stays on this server, and goes when it stops. The command attnviz corpus takes any number.",
+                    "A line may also be an English sentence alone; the model then translates it. The file may "
+                    "have {lines} lines and {size} MB at most. It may be .tsv, .txt or .jsonl with links (each "
+                    "also as .gz or .xz), or .parquet. It stays on this server, and is deleted when the server "
+                    "stops. The command attnviz corpus has no limit.",
                     lines=MOST_LINES,
                     size=MOST_MEGABYTES,
                 )
@@ -162,7 +163,7 @@ def _progress(job: Job) -> None:
     told, left = job.progress, job.left
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
         if told is None:
-            st.progress(0.0, gettext("Another table is being made. This one is next, or after it."))
+            st.progress(0.0, gettext("The server is making another table. Yours waits in the queue."))
         else:
             when = "" if left is None else gettext("{seconds} s left", seconds=round(left))
             count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", told.done, all=told.total)
@@ -232,7 +233,7 @@ def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> N
         if job.progress and job.progress.skipped:
             _skipped(job, job.progress.skipped)
         if chosen.brush is not None:
-            st.text(gettext("Only the marked region is listed."), width="content")
+            st.text(gettext("The list shows only the selected region."), width="content")
             request_button(gettext("Show all again"), all_of_it, type="tertiary", key="corpus_unbrush")
 
 
@@ -251,7 +252,7 @@ def _order(whole: Any) -> None:
     names, session = measure_names(), st.session_state
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
         orders = {
-            "": gettext("that of the choice at the top"),
+            "": gettext("default order"),
             "number": gettext("line of the file"),
             **{name: names[name] for name in table.known_measures(whole)},
         }
@@ -288,7 +289,7 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
         height=min(520, 38 + 35 * len(shown)),
         column_config=_columns(names),
     )
-    st.caption(gettext("Click the box before a row to see the pair step by step; Back leads back to this place."))
+    st.caption(gettext("Tick the box before a row to see its pair step by step; Back returns to this list."))
     rows = picked.get("selection", {}).get("rows", [])
     if rows and rows[0] < len(shown):
         row = shown.slice(rows[0], 1).to_pylist()[0]

@@ -22,8 +22,8 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
     offered = {name: names[name] for name in table.known_measures(whole)}
     with st.container(horizontal=True, key="corpus_axes"):
         for axis, said, usual in (
-            (corpus_choices.X, gettext("Across"), table.Choice.x),
-            (corpus_choices.Y, gettext("Up"), table.Choice.y),
+            (corpus_choices.X, gettext("Horizontal"), table.Choice.x),
+            (corpus_choices.Y, gettext("Vertical"), table.Choice.y),
         ):
             before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
             select_box(said, offered, key=key(axis), default=first, then=all_of_it, width=200)
@@ -52,8 +52,8 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
     )
     st.caption(
         gettext(
-            "Draw a rectangle: the list is of the pairs within it. Where there are more than {most} pairs, {most} of "
-            "them are drawn.",
+            "Draw a rectangle to list only the pairs inside it. If there are more than {most} pairs, the plot "
+            "shows {most} of them.",
             most=MOST_POINTS,
         )
     )

@@ -136,7 +136,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
     if len(content) > MOST_MEGABYTES << 20:
         raise AttnvizError(
             gettext(
-                "{name} is larger than {most} MB. Let the command attnviz corpus measure it.",
+                "{name} is larger than {most} MB. Measure it with the command attnviz corpus.",
                 name=name,
                 most=MOST_MEGABYTES,
             )

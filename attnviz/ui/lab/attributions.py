@@ -46,7 +46,7 @@ def answers_panel(view: View, theme: ThemeName) -> None:
         view, address(view.trace, f"answers-{by}{{size}}", theme, every=True), "answers", waiting=gettext("Computing…")
     )
     st.html(f'<p class="reading">{answers_caveat()}</p>')
-    with st.expander(gettext("How each is read, and what it is not"), key=view.key("answers_told")):
+    with st.expander(gettext("How to read each method, and its limits"), key=view.key("answers_told")):
         for one in told_answers().values():
             st.markdown(
                 gettext("**{name}**, in {unit}. {sentence}", name=one.name, unit=one.unit, sentence=one.sentence)
@@ -56,17 +56,17 @@ def answers_panel(view: View, theme: ThemeName) -> None:
 def _how_to_read(by: By) -> str:
     if by == "words":
         rows = gettext(
-            'Each <span class="decoder">row</span> is a French word as it was written, each '
-            '<span class="encoder">column</span> an English word.'
+            'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
+            'class="encoder">column</span> is an English word.'
         )
     else:
         rows = gettext(
-            'Each <span class="decoder">row</span> is a French piece as one step wrote it, each '
-            '<span class="encoder">column</span> an English piece.'
+            'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
+            'class="encoder">column</span> is an English piece.'
         )
     return f"{rows} " + gettext(
-        "All have one scale: the share of a row that speaks for its word is blue, what speaks against it red. Point "
-        "at a cell to see it in all of them; click it to go there."
+        "All heatmaps share one scale: each colour is a share of its row. Blue supports the word of the row, red "
+        "opposes it. Point at a cell to see it in all heatmaps. Click it to go to its step."
     )
 
 
@@ -109,7 +109,7 @@ def answers_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataF
     if lacking(trace):
         return
     found = answers_of(trace)
-    yield gettext("Answers at step {step}", step=step + 1), answers_table(trace, found, step)
-    yield gettext("Their agreement at step {step}", step=step + 1), agreement_table(agreement(found, step))
-    yield gettext("Their agreement over all steps"), agreement_table(agreement(found))
-    yield gettext("Answers at all steps"), all_answers_table(trace, found)
+    yield gettext("Attributions at step {step}", step=step + 1), answers_table(trace, found, step)
+    yield gettext("Agreement of attributions at step {step}", step=step + 1), agreement_table(agreement(found, step))
+    yield gettext("Agreement of attributions over all steps"), agreement_table(agreement(found))
+    yield gettext("Attributions at all steps"), all_answers_table(trace, found)

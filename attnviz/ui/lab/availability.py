@@ -17,8 +17,8 @@ def lacking(trace: Trace) -> str:
         return missing()
     if not trace.attends:
         return gettext(
-            "A model without attention has no weights to try and no posterior: there is nothing to choose from, "
-            "for all its words are written from one context."
+            "This model has no attention: it writes all its words from one context vector. So it has no weights "
+            "to try and no posterior attention."
         )
     weights = weights_of(trace)
     if weights is None:

@@ -44,7 +44,7 @@ def _two_models(session: Session, trace: Trace, chosen: Partner) -> Pair:
     if chosen.model is None:
         raise AttnvizError(
             gettext(
-                "There is no other model here to compare with. Put its folder beside that of {model}.",
+                "There is no other model to compare with. Put another model folder beside that of {model}.",
                 model=trace.model,
             )
         )
@@ -59,7 +59,8 @@ def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
     if weights_of(trace) is None:
         raise AttnvizError(
             gettext(
-                "Another sentence is translated by the model that made this translation, “{model}”, which is not here.",
+                "The other sentence needs the model “{model}”, which made this translation. It is not installed: "
+                "add its model folder.",
                 model=trace.model,
             )
         )
@@ -73,8 +74,8 @@ def _two_branches(view: View, number: int) -> Pair:
     if view.branches is None or not view.branches.branches:
         raise AttnvizError(
             gettext(
-                "Nothing was tried by hand on this translation yet: do so on the page Translate, and "
-                "each what-if can be compared here."
+                "This translation has no what-ifs yet. Make one on the page Translate; you can then compare it "
+                "on this page."
             )
         )
     one, two = sorted((view.number, number))
@@ -104,6 +105,6 @@ def unread(pair: Pair) -> str:
     if not unknown or pair.other.source_text == pair.first.source_text:
         return ""
     return gettext(
-        "The model has never seen these stretches of text and reads each as <unk>: {listed}",
+        "The model has never seen these parts of the text and reads each as <unk>: {listed}",
         listed="  ".join(unknown[:20]),
     )

@@ -164,8 +164,8 @@ def _choices(view: View) -> None:
         st.html(
             '<p class="reading">'
             + gettext(
-                "What was changed by hand beside what it was tried on: where the words differ, what only one has is "
-                "hatched in the other."
+                "This compares two what-ifs, or a what-if with the original translation. Words that only one of "
+                "the two has are hatched in the other."
             )
             + "</p>"
         )
@@ -174,8 +174,9 @@ def _choices(view: View) -> None:
         st.html(
             '<p class="reading">'
             + gettext(
-                "Both models are led through the same translation, so that cell stands against cell: what differs is "
-                "where each looked, and how likely each found every word."
+                "Forced decoding makes both models write the same translation, so that each cell has a "
+                "counterpart. What differs is where each model attends, and the probability it gives to each "
+                "word."
             )
             + "</p>"
         )
@@ -183,9 +184,9 @@ def _choices(view: View) -> None:
         st.html(
             '<p class="reading">'
             + gettext(
-                "Change the sentence below, or choose one of its words to drop it or to swap it with the next, and see "
-                "what becomes of the translation. Words that both have stand in one row or column; what only one has "
-                "is hatched in the other."
+                "Change the sentence below, or choose one of its words to drop it or to swap it with the next. "
+                "See how the translation changes. Words that both sides share have the same row or column. Words "
+                "that only one side has are hatched on the other."
             )
             + "</p>"
         )

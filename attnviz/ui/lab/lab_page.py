@@ -76,8 +76,8 @@ class Section:
 
 
 SECTIONS: Mapping[str, Section] = {
-    "answers": Section(lambda: gettext("Answers"), answers_panel, answers_pictures, tables=answers_tables),
-    "trials": Section(lambda: gettext("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
+    "answers": Section(lambda: gettext("Attributions"), answers_panel, answers_pictures, tables=answers_tables),
+    "trials": Section(lambda: gettext("Perturbation tests"), trials_panel, trials_pictures, tables=trials_tables),
     "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, {WIDTH_OF_BEAM: WIDTHS}),
     "comparison": Section(
         lambda: gettext("Side by side"),
@@ -129,10 +129,10 @@ def lab_room(view: View, *, asked: bool = False) -> None:
 
 def _about() -> str:
     return gettext(
-        "The translation stands; here it is questioned. What did each French word depend on: what the attention looked "
-        "at, or what changes the word when it is taken away? Each tab asks in another way: several answers beside one "
-        "another, other looks that would have written the same, what else the search had in hand, another sentence, "
-        "and where else there are numbers like these."
+        "This page questions the finished translation. What did each French word depend on: the words that got "
+        "attention, or the words whose removal changes it? Each tab takes another approach. You can compare "
+        "attribution methods, test other attention weights, see the other hypotheses of the beam search, compare "
+        "two translations, or find similar vectors in a corpus."
     )
 
 
@@ -187,7 +187,12 @@ def _unknown_section(chosen: str) -> None:
         session[_UNKNOWN] = None
     if session.get(_UNKNOWN):
         with st.container(key="section_problem"):
-            st.text(gettext("The lab has no section “{name}”: here is its first.", name=shorten(session[_UNKNOWN], 40)))
+            st.text(
+                gettext(
+                    "The lab has no section “{name}”. Showing the first section instead.",
+                    name=shorten(session[_UNKNOWN], 40),
+                )
+            )
 
 
 def _tables(view: View, section: Section) -> None:

@@ -63,7 +63,7 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
         at = address(view.trace, "neighbours", theme, every=False, models=stamp, part=part)
         neighbour_list(view, at, waiting=gettext("Computing…"))
     with right:
-        st.html(f'<h2 class="section">{escape(gettext("Where it lies among all"))}</h2>')
+        st.html(f'<h2 class="section">{escape(gettext("Map of all vectors"))}</h2>')
         at = address(view.trace, "vector-map", theme, every=True, models=stamp, part=part)
         chart(view, at, "vector_map", waiting=gettext("Computing…"))
 
@@ -251,7 +251,7 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
     (kept, _), step = chosen, selection_of(session, view).step
     own = kept.map.place(own_vectors(view.trace, kept.kind)[step : step + 1])[0]
     values = vector_map_values(own, _own_name(view.trace, kept.kind, step))
-    title = gettext("Where it lies among all")
+    title = gettext("Map of all vectors")
     yield Picture(
         title,
         _own_name(view.trace, kept.kind, step),
@@ -268,7 +268,7 @@ def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
         return
     (kept, metric), step = chosen, selection_of(session, view).step
     yield _own_name(view.trace, kept.kind, step), _table(kept, _found(view.trace, kept, metric, step))
-    yield gettext("Where it lies among all"), vector_map_table(kept.places, _names(kept)[0])
+    yield gettext("Map of all vectors"), vector_map_table(kept.places, _names(kept)[0])
 
 
 def _table(kept: Searched, found: Sequence[Neighbour]) -> pd.DataFrame:

@@ -48,11 +48,11 @@ def trials_panel(view: View, theme: ThemeName) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         _heading(
-            gettext("This step with other looks"),
+            gettext("This step with other weights"),
             gettext(
-                "On the left the weights that were tried, over the English pieces; a dash is where the step’s own "
-                "weight stands. On the right how much each changes the probabilities of all words, from 0, nothing, to "
-                "1, everything, and what would be written."
+                "On the left are the weights that each test tries, above the English pieces. A dash marks the "
+                "step’s own weight. On the right is how much each test changes the probabilities of all words, "
+                "from 0 (nothing) to 1 (everything). Above it is what the step would write."
             ),
         )
         chart(
@@ -69,22 +69,23 @@ def trials_panel(view: View, theme: ThemeName) -> None:
     left, right = st.columns(2, gap="large")
     with left, st.container(key=view.key("beside_bars")):
         _heading(
-            gettext("The whole sentence, shuffled"),
+            gettext("All steps, weights shuffled"),
             gettext(
-                "A point is a step (the picture of Jain & Wallace 2019): the further right, the more it looked at one "
-                "piece; the higher, the more its probabilities change when its weights are shuffled. Filled where most "
-                "shufflings still write the same, hollow where they do not. Click a point to go there."
+                "Each point is a step (as in a figure of Jain & Wallace 2019). The further right it is, the more "
+                "attention goes to one piece. The higher it is, the more its probabilities change when its "
+                "weights are shuffled. A filled point writes the same piece under most shuffles; a hollow point "
+                "does not. Click a point to go to its step."
             ),
         )
         chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=gettext("Computing…"))
     with right:
         _heading(
-            gettext("How firm each choice is"),
+            gettext("Minimal change of each step"),
             gettext(
-                "The least weight found that has to move at a step for another piece to be written, counted where it "
-                "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Behind it what would be "
-                "written instead; before the arrow what is likeliest now, where that is not the piece that was "
-                "written. Click a bar to go there."
+                "Each bar is the smallest change found in the weights that makes the step write another piece. "
+                "It counts moved weight where it leaves and where it arrives, so it lies between 0 and 2. A "
+                "smaller change may exist. After the arrow is the piece that would be written. Before it is the "
+                "likeliest piece now, unless the step wrote that piece. Click a bar to go to its step."
             ),
         )
         chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=gettext("Computing…"))
@@ -99,7 +100,7 @@ def _wanted(view: View) -> None:
     """Draw the choice of the word whose best attention is searched."""
     tokenizer = tokenizer_of(view.trace)
     assert tokenizer is not None  # callers check `lacking` first
-    word_choice(view, tokenizer, gettext("Where should it have looked for"))
+    word_choice(view, tokenizer, gettext("Best attention weights for"))
 
 
 def trials_record(width: int, asked: Asked) -> dict[str, Any]:
@@ -162,9 +163,9 @@ def trials_pictures(view: View, session: Session) -> Iterator[Picture]:
     yield Picture(
         one.title(subject), one.headline(subject), f"step-{step + 1}-trials", one.draw(subject), one.table(subject)
     )
-    title, found = gettext("The whole sentence, shuffled"), shuffled_of(trace)
+    title, found = gettext("All steps, weights shuffled"), shuffled_of(trace)
     yield Picture(title, title, "shuffled", shuffled_figure(trace, found, step=step), shuffled_table(trace, found))
-    title, firm, spelling = gettext("How firm each choice is"), firmness_of(trace), spelling_of(trace)
+    title, firm, spelling = gettext("Minimal change of each step"), firmness_of(trace), spelling_of(trace)
     yield Picture(
         title,
         title,
@@ -180,10 +181,10 @@ def trials_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFr
     if lacking(trace):
         return
     subject = subject_of(view, session)
-    yield gettext("Trials of step {step}", step=subject.step + 1), STEP_FIGURES["trials"].table(subject)
+    yield gettext("Perturbation tests of step {step}", step=subject.step + 1), STEP_FIGURES["trials"].table(subject)
     yield (
-        gettext("The likeliest pieces of each"),
+        gettext("Likeliest pieces of each test"),
         trials_likeliest_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
     )
-    yield gettext("The whole sentence, shuffled"), shuffled_table(trace, shuffled_of(trace))
-    yield gettext("How firm each choice is"), firmness_table(trace, firmness_of(trace), spelling_of(trace))
+    yield gettext("All steps, weights shuffled"), shuffled_table(trace, shuffled_of(trace))
+    yield gettext("Minimal change of each step"), firmness_table(trace, firmness_of(trace), spelling_of(trace))

@@ -44,8 +44,8 @@ def sentence_editor(view: View) -> None:
             gettext("Hold the translation"),
             key=view.key(HELD),
             help=gettext(
-                "Lead the model through the translation of the first sentence, instead of having it written anew: then "
-                "word stands against word, and what changes is how the other sentence bears them."
+                "Forced decoding: the model writes the translation of the first sentence instead of a new one. "
+                "You then see, word by word, how the other sentence changes attention and probabilities."
             ),
         )
 

@@ -43,7 +43,7 @@ def tree_panel(view: View, theme: ThemeName) -> None:
         return
     st.html(f'<p class="reading">{_how_to_read(beam)}</p>')
     chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
-    st.html(f'<h2 class="section">{gettext("What finished")}</h2>')
+    st.html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
     hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))
     st.fragment(_table)(view, beam)
 
@@ -72,18 +72,20 @@ def _how_to_read(beam: int) -> str:
     if beam == 1:
         return gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
     return gettext(
-        "Each column is a step, and each piece in it a hypothesis: all the pieces on the way to it, from the left. The "
-        'search keeps the {beam} likeliest. <span class="decoder">On top is the winner</span>; what else finished has '
-        "its place and its score behind it; what fell out of the beam later is grey, what fell out at once small and "
-        "dotted. Click the end of a hypothesis to have it as the translation: one that was dropped is finished by the "
-        "search. Any other piece leads to its step.",
+        "Each column is a step. Each piece in it ends a hypothesis: all the pieces on the path to it, from the "
+        'left. The search keeps the {beam} likeliest hypotheses. <span class="decoder">The winner is on '
+        "top</span>; the other finished hypotheses show their rank and score. Hypotheses that left the beam "
+        "later are grey; those that left it at once are small and dotted. Click the end of a hypothesis to make "
+        "it the translation; the search first finishes a dropped one. Click any other piece to go to its step.",
         beam=beam,
     )
 
 
 def _model_missing(trace: Trace) -> str:
     return gettext(
-        "Only the model that made this translation, “{model}”, can search again, and it is not here.", model=trace.model
+        "The beam search needs the model “{model}”, which made this translation. It is not installed: add its "
+        "model folder.",
+        model=trace.model,
     )
 
 

@@ -80,7 +80,7 @@ def _ready(vectors: Vectors, kind: VectorKind) -> Searched:
 def _vectors(trace: Trace, name: str, digest: str) -> Vectors:
     found = _VECTORS.get((name, stamp_of(name), digest), lambda: _made(trace, name))
     if found.weights_digest != digest:
-        raise AttnvizError(gettext("The vectors of {name} are of another model.", name=name))
+        raise AttnvizError(gettext("The vectors of {name} come from another model.", name=name))
     return found
 
 

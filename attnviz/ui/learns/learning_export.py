@@ -62,8 +62,9 @@ def learns_told(chosen: Chosen, update: int, theme: ThemeName) -> Story:
 def lead() -> str:
     """Return the introduction of the page."""
     return gettext(
-        "The same sentences, at moments of a training: each row shows where the model looks in the English sentence "
-        "when it writes that French word, led through a good translation. At first all words are alike to it."
+        "The same sentences at several moments of a training run. The model must write a good translation "
+        "(forced decoding). Each row shows where it looks in the English sentence when it writes that French "
+        "word. At first it looks at all words alike."
     )
 
 
@@ -97,6 +98,6 @@ def _measured(runs: list[Snapshots]) -> Chapter:
     names, rules = measure_names(), measure_rules()
     shown = [name for name in rules if any(name in run.curves for run in runs)]
     told = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in shown]
-    levels = gettext("What looks would measure that nobody learnt")
+    levels = gettext("Baselines: attention without training")
     tables = ((levels, levels_table(runs[0])),) if runs[0].levels else ()
     return Chapter(gettext("How this is measured"), tuple(filter(None, (*told, counted(runs)))), (), tables)

@@ -56,9 +56,8 @@ def _room(watching: bool) -> None:
         st.text(_nothing())
         return
     with st.container(key="learns_opening"):
-        text_passage(
-            Passage(gettext("How it learns"), (f"{lead()} {gettext('Press Play to see it from the beginning.')}",))
-        )
+        how = gettext("Press Play to watch the training from the beginning.")
+        text_passage(Passage(gettext("How it learns"), (f"{lead()} {how}",)))
     glossary_box("glossary", "signs", "attention", "learning", "scores")
     with st.container(key=ROOM.key("room")):  # the browser stores the checkpoint here: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
@@ -85,7 +84,7 @@ def _pictures(chosen: Chosen) -> None:
         st.html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
         beside = learnt(chosen.runs, theme_name())
     if chosen.watching:
-        st.caption(gettext("This run is looked at again every ten seconds."))
+        st.caption(gettext("This page reads the run again every ten seconds."))
     with beside or st.expander(gettext("How this is measured"), key=ROOM.key("rules")):
         _rules(chosen.runs)
     _tables(chosen)
@@ -94,15 +93,17 @@ def _pictures(chosen: Chosen) -> None:
 
 def _nothing() -> str:
     return gettext(
-        "There are no snapshots of a training here. Those of a model lie in its folder, in snapshots/; to watch a run "
-        "of your own, name the folder of your runs when you start the page: attnviz app --runs FOLDER (or the "
-        "environment variable {variable}).",
+        "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. "
+        "To watch a run of your own, name the folder of your runs when you start the page: attnviz app --runs "
+        "FOLDER (or set the environment variable {variable}).",
         variable=RUNS_VARIABLE,
     )
 
 
 def _unreadable() -> str:
-    return gettext("The snapshots of this training cannot be read: they are damaged, or of another version.")
+    return gettext(
+        "The snapshots of this training cannot be read. They are damaged or come from another version of attnviz."
+    )
 
 
 def _timeline(chosen: Chosen) -> None:
@@ -193,6 +194,6 @@ def _numbers(chosen: Chosen) -> Iterator[tuple[str, pd.DataFrame]]:
             run=run_name(run, alone=len(runs) == 1),
         )
         yield name, learning_heatmap_table(run, chosen.sentence, moment)
-    yield gettext("What was measured at the moments"), learning_table(runs)
+    yield gettext("Measurements at each moment"), learning_table(runs)
     if runs[0].levels:
-        yield gettext("What looks would measure that nobody learnt"), levels_table(runs[0])
+        yield gettext("Baselines: attention without training"), levels_table(runs[0])

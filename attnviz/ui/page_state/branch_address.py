@@ -53,7 +53,7 @@ def read(text: str) -> tuple[tuple[Branch, ...], tuple[str, ...]]:
         try:
             branch = _read(part)
             if branch.parent not in places:
-                raise AttnvizError(gettext("What it was made from is not there."))
+                raise AttnvizError(gettext("The what-if that it starts from is missing."))
         except AttnvizError as error:
             problems.append(left_out(number, str(error)))
             continue

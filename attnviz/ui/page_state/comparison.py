@@ -114,7 +114,7 @@ def _take_link(session: Session, view: View, linked: Mapping[str, str], models: 
     if given[KIND] not in (None, *KINDS):
         problems.append(
             gettext(
-                "This link compares with “{what}”, which there is not: there are {listed}.",
+                "This link asks for the comparison “{what}”, which does not exist. Use one of these: {listed}.",
                 what=given[KIND],
                 listed=", ".join(KINDS),
             )
@@ -122,18 +122,20 @@ def _take_link(session: Session, view: View, linked: Mapping[str, str], models: 
     if given[MODEL] is not None and given[MODEL] not in models:
         problems.append(
             gettext(
-                "This link compares with the model “{model}”, which is not here, or is the one on show.",
+                "This link compares with the model “{model}”. That model is not installed, or it is already shown.",
                 model=given[MODEL],
             )
         )
     if given[HELD] not in (None, "0", "1"):
         problems.append(
-            gettext("In this link “held” is “{value}”: it is 1 where the translation is held, or 0.", value=given[HELD])
+            gettext(
+                "In this link “held” is “{value}”, but it must be 1 (the translation is held) or 0.", value=given[HELD]
+            )
         )
     if given[BRANCH] is not None and given[BRANCH] not in tried:
         problems.append(
             gettext(
-                "This link compares with what-if “{number}”, which is not there, or is the one on show.",
+                "This link compares with what-if “{number}”. That what-if does not exist, or it is already shown.",
                 number=given[BRANCH],
             )
         )

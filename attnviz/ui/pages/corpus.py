@@ -21,7 +21,7 @@ def _draw() -> None:
     open_choices(st.session_state, link(), anew=False)
     available = models()
     if not available:
-        st.text(gettext("There is no model here to measure pairs by."))
+        st.text(gettext("Add a model folder: measuring pairs needs a model."))
         return
     corpus_room(standing_request(available).folder, _open)
 

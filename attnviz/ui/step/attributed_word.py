@@ -118,14 +118,14 @@ def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
     if ids and tokenizer.piece(ids[0]) == SPACE and len(ids) > 1:
         ids = ids[1:]
     if not ids:
-        return None, gettext("“{text}” is no piece of this model’s vocabulary.", text=shorten(typed, 40))
+        return None, gettext("“{text}” is not a piece of this model’s vocabulary.", text=shorten(typed, 40))
     if ids[0] == UNK:
         return None, gettext("The model has never seen “{text}”, and so has no logit for it.", text=shorten(typed, 40))
     names = [piece_name(tokenizer.piece(index)) for index in ids]
     if len(ids) == 1:
         return ids[0], ""
     return ids[0], gettext(
-        "The model writes “{text}” in {count} pieces, {pieces}; shown is the first, {first}.",
+        "The model writes “{text}” in {count} pieces: {pieces}. Only the first piece is shown: {first}.",
         text=shorten(typed, 40),
         count=len(ids),
         pieces=shorten(" ".join(names), 60),

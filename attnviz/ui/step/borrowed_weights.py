@@ -32,13 +32,15 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
     kind, of = source.get("from"), source.get("of")
     if kind == "step":
         if type(of) is not int or not 0 <= of < len(trace.target_ids):
-            raise AttnvizError(gettext("There is no such step to borrow a look from."))
+            raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
         row = trace.alignment[of].astype(np.float64)
     elif kind == "posterior":
         after = posterior_of(trace)
         if after is None:
             raise AttnvizError(
-                gettext("There is no posterior of this translation: the model that made it is not here.")
+                gettext(
+                    "Posterior attention cannot be computed: the model that made this translation is not installed."
+                )
             )
         row = after[step]
     elif kind == "links":
@@ -46,7 +48,7 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
     elif kind == "model" and of in lenders(trace):
         row = look_of(trace, step, _led_through(trace, str(of)))
     else:
-        raise AttnvizError(gettext("There is no model of this name here that has attention."))
+        raise AttnvizError(gettext("No installed model with attention has this name."))
     found: NDArray[np.float64] = row / row.sum()
     return found
 

@@ -79,7 +79,8 @@ def _maker(first: Trace, device: str, beam: int | None) -> Make:
         if weights_of(first) is None:
             raise AttnvizError(
                 gettext(
-                    "What-ifs are made by the model that made this translation, “{model}”, which is not here.",
+                    "What-ifs need the model “{model}”, which made this translation. It is not installed: add "
+                    "its model folder.",
                     model=first.model,
                 )
             )

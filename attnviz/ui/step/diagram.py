@@ -19,7 +19,7 @@ from attnviz.wording.diagram import has_machine, no_machine
 
 def machine(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw the computation of the current step from source to target pieces; its stages are links named by `titles`."""
-    st.html(f'<h2 class="section">{gettext("The machine at this step")}</h2>')
+    st.html(f'<h2 class="section">{gettext("Architecture diagram at this step")}</h2>')
     if not has_machine(view.trace):
         st.text(no_machine(view.trace))
         return

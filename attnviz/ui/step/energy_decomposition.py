@@ -36,8 +36,8 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
     if trace.features_at(0).size:  # the component has one key for each piece, and here each step has its own
         st.text(
             gettext(
-                "Here the keys are others at every step: they see where the model looked before. The table has the "
-                "units of the energy on show, whose key is U h + L f."
+                "In this model the keys change at every step, because they depend on where the model looked "
+                "before. The table lists the units of the energy shown, whose key is U h + L f."
             )
         )
         _table(view, weights)

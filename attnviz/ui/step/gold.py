@@ -28,7 +28,7 @@ AT_ONCE = 6
 def gold_box(view: View) -> None:
     """Draw the box in which links are entered."""
     session, key = st.session_state, view.key(TEXT)
-    with st.popover(gettext("Links that people drew"), type="tertiary", key=view.key("gold_box")):
+    with st.popover(gettext("Links marked by hand"), type="tertiary", key=view.key("gold_box")):
         st.html(f'<p class="reading">{escape(what_links_count())}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), counted_words(view.trace.words()), strict=True):
             st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')

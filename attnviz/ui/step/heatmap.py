@@ -139,17 +139,17 @@ def _switches(view: View, face: Face) -> None:
             gettext("End mark"),
             key=view.key("end"),
             help=gettext(
-                "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. "
-                "Hidden, its share is missing: rows then add up to less than 1."
+                "Show `</s>`, the end of the sentence. It is a position like any other and takes its share of "
+                "every row. When it is hidden, the rows add up to less than 1."
             ),
         )
         switch(
             gettext("Margins"),
             key=view.key("margins"),
             help=gettext(
-                "Below the heatmap how much each English word was looked at in all, Σ α down its column; on the right "
-                "how widely each row looked, its entropy H in bits. Both are of what is shown, α, α′ or their "
-                "difference. H is always that of pieces, also where the heatmap is by words."
+                "Below the heatmap: the total attention on each English word, Σ α down its column. On the right: "
+                "how widely each row spreads its attention, as its entropy H in bits. Both use what is shown: α, "
+                "α′ or their difference. H is always computed over pieces, even when the heatmap shows words."
             ),
         )
         scales = {"paper": gettext("Grey, as in the paper"), "cividis": gettext("Cividis, safe for colour blindness")}
@@ -175,7 +175,7 @@ def _in_short(view: View, chosen: HeatmapChoices) -> str:
     told = [_rows_and_columns(chosen.by, chosen.face)]
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
-        told.append(gettext("A thin line in a word parts the pieces that it is written in."))
+        told.append(gettext("A thin line in a word separates its pieces."))
     if chosen.end and not view.shows("numbers"):
         told.append(gettext("&lt;/s&gt; is the end of the sentence."))
     return " ".join((*told, start))
@@ -189,10 +189,10 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
     if steps > rows:
         told.append(
             ngettext(
-                "It took {steps} steps to write this word: a step writes one piece, and the row of a word of several "
-                "is their mean.",
-                "It took {steps} steps to write these {count} words: a step writes one piece, and the row of a word of "
-                "several is their mean.",
+                "The decoder took {steps} steps to write this word: each step writes one piece. The row of a "
+                "word with several pieces is the mean of their rows.",
+                "The decoder took {steps} steps to write these {count} words: each step writes one piece. The "
+                "row of a word with several pieces is the mean of their rows.",
                 rows,
                 steps=steps,
             )
@@ -202,8 +202,8 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
         return " ".join(told)
     told.append(
         gettext(
-            "A click on a word, a cell or a bar shows its step: the numbers follow, beside and below. At the top, the "
-            "greener an English word, the more the step looked at it."
+            "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
+            "with it. At the top, the greener an English word, the more the step looked at it."
         )
     )
     return " ".join(told)
@@ -215,7 +215,8 @@ def _whose(trace: Record) -> str:
     if not heads:
         return ""
     return gettext(
-        "A transformer looks many times at each step, once with each head of each layer: shown is the {heads}.",
+        "A transformer computes attention many times at each step, once with each head of each layer. The "
+        "heatmap shows the {heads}.",
         heads=heads,
     )
 
@@ -233,22 +234,24 @@ def _rows_and_columns(by: By, face: Face) -> str:
     """Return what rows and columns are and, for α, what the brightness of a cell means."""
     if face != "before" and by == "words":
         return gettext(
-            'Each <span class="decoder">row</span> is a French word as it was written, each '
-            '<span class="encoder">column</span> an English word.'
+            'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
+            'class="encoder">column</span> is an English word.'
         )
     if face != "before":
         return gettext(
-            'Each <span class="decoder">row</span> is a French piece as one step wrote it, each '
-            '<span class="encoder">column</span> an English piece.'
+            'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
+            'class="encoder">column</span> is an English piece.'
         )
     if by == "words":
         return gettext(
-            'Each <span class="decoder">row</span> is a French word as it was written, each <span class="encoder">'
-            "column</span> an English word; the brighter a cell, the more the row’s word looked at the column’s."
+            'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
+            'class="encoder">column</span> is an English word. The brighter a cell, the more the row’s word '
+            "looked at the column’s word."
         )
     return gettext(
-        'Each <span class="decoder">row</span> is a French piece as one step wrote it, each <span class="encoder">'
-        "column</span> an English piece; the brighter a cell, the more the row’s piece looked at the column’s."
+        'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
+        'class="encoder">column</span> is an English piece. The brighter a cell, the more the row’s piece looked '
+        "at the column’s piece."
     )
 
 
@@ -256,22 +259,22 @@ def _given_rows(by: By) -> str:
     """Return what rows, columns and brightness are, for imported attention in unknown languages."""
     if by == "words":
         return gettext(
-            'Each <span class="decoder">row</span> is a target word, each <span class="encoder">column</span> a source '
-            "word; the brighter a cell, the more the row’s word looked at the column’s."
+            'Each <span class="decoder">row</span> is a target word; each <span class="encoder">column</span> is '
+            "a source word. The brighter a cell, the more the row’s word looked at the column’s word."
         )
     return gettext(
-        'Each <span class="decoder">row</span> is a target piece, each <span class="encoder">column</span> a source '
-        "piece; the brighter a cell, the more the row’s piece looked at the column’s."
+        'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
+        "source piece. The brighter a cell, the more the row’s piece looked at the column’s piece."
     )
 
 
 def _one_vector(trace: Trace) -> str:
     """Return what a model without attention has instead of an alignment."""
     return gettext(
-        'This model has no attention. It reads the <span class="encoder">English sentence</span> in order; the last of '
-        'its forward annotations, <span class="context">one vector of {units} numbers</span>, must hold all of it, and '
-        'goes unchanged to every step that writes a <span class="decoder">French piece</span>: no step looks at one '
-        "word more than at another.",
+        'This model has no attention. It reads the <span class="encoder">English sentence</span> in order. Its '
+        'last forward annotation, <span class="context">one vector of {units} numbers</span>, must hold the '
+        'whole sentence. Every step that writes a <span class="decoder">French piece</span> gets this same '
+        "vector, so no step looks at one word more than at another.",
         units=trace.contexts.shape[1],
     )
 

@@ -41,9 +41,9 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
     if name == UNITS:
         st.caption(
             gettext(
-                "A few of the numbers: those that tell this mixture from the others best. Line by line each piece adds "
-                "its part, blue up, red down; the last line is the mixture. The thin grey stem is what the lines above "
-                "have brought together so far; the coloured bar goes on from its tip."
+                "A few of the numbers: those that best distinguish this mixture from the others. Each line adds "
+                "the part of one piece: blue up, red down. The last line is the mixture. The thin grey stem is "
+                "the sum of the lines above; the coloured bar continues from its tip."
             )
         )
 

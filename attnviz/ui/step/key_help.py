@@ -27,7 +27,7 @@ def key_names(view: View, *, stepping_only: bool = False) -> None:
         f"{gettext('Home')}</kbd><kbd>{gettext('End')}": gettext("first, last step"),
         "B": gettext("before, after the word, difference"),
         gettext("Space"): gettext("play, pause"),
-        gettext("Esc"): gettext("let go of your choice: follow the strongest"),
+        gettext("Esc"): gettext("clear your choice: follow the largest weight"),
         f"Ctrl</kbd><kbd>{gettext('Enter')}": gettext("translate"),
         "L": gettext("lecture mode, for a projector"),
     }

@@ -71,17 +71,19 @@ def chosen_record(
 
 def _legend(trace: Trace | Seq2SeqTrace) -> str:
     if not trace.attends:
-        return gettext("Each row adds its part of the logit, blue up, red down, to the running sum.")
+        return gettext("Each row adds its part of the logit to the running sum: blue raises it, red lowers it.")
     if trace.imported:
         return gettext(
-            "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is "
-            'how much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step '
-            "is attention without effect. The sum is exact: the readout of this model is linear."
+            "Each row adds its part of the logit to the running sum: blue raises it, red lowers it. The grey bar "
+            'on its left is the attention weight of the <span class="encoder">source word</span>. A long grey '
+            "bar beside a tiny coloured bar is attention without effect. The sum is exact: the output layer of "
+            "this model is linear."
         )
     return gettext(
-        "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
-        'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
-        "attention without effect. The sum is exact: maxout is linear once it is known which of each pair won."
+        "Each row adds its part of the logit to the running sum: blue raises it, red lowers it. The grey bar on "
+        'its left is the attention weight of the <span class="encoder">source word</span>. A long grey bar '
+        "beside a tiny coloured bar is attention without effect. The sum is exact: maxout is linear once the "
+        "winner of each pair is known."
     )
 
 

@@ -76,9 +76,9 @@ def _context(view: View, theme: ThemeName) -> None:
 
 def _state(view: View, theme: ThemeName) -> None:
     _chart(view, "state", theme)
-    order = gettext("One column for each unit, in the order of the update gate.")
+    order = gettext("One column for each unit, sorted by the update gate.")
     if view.trace.config.get("cell") == "lstm":
-        order = gettext("One column for each unit, in the order of the forget gate.")
+        order = gettext("One column for each unit, sorted by the forget gate.")
     st.caption(f"{order} {_signed()}")
 
 
@@ -97,9 +97,9 @@ def _candidates(view: View, at: str, theme: ThemeName) -> None:
     if below:
         chart(view, at, "candidates")
     if view.trace.search.method == "forced":
-        pieces = gettext("The likeliest pieces, the given one in violet; · continues a word.")
+        pieces = gettext("The likeliest pieces, with the given one in violet. A piece with · continues a word.")
     else:
-        pieces = gettext("The likeliest pieces, the chosen one in violet; · continues a word.")
+        pieces = gettext("The likeliest pieces, with the chosen one in violet. A piece with · continues a word.")
     if view.shows("everything") and view.trace.linear:
         pieces += f" {_what_a_click_opens(view.trace)}"
     st.caption(pieces)
@@ -110,8 +110,8 @@ def _candidates(view: View, at: str, theme: ThemeName) -> None:
 
 def _what_a_click_opens(trace: Trace) -> str:
     if trace.attends:
-        return gettext("Click a piece to see below, in its logit ledger, which English words spoke for it.")
-    return gettext("Click a piece to see below, in its logit ledger, what spoke for it.")
+        return gettext("Click a piece to see its logit attribution below: which English words raised its logit.")
+    return gettext("Click a piece to see its logit attribution below: what raised its logit.")
 
 
 def _chart(view: View, name: str, theme: ThemeName) -> None:
@@ -120,7 +120,8 @@ def _chart(view: View, name: str, theme: ThemeName) -> None:
 
 def _signed() -> str:
     return gettext(
-        "Blue is positive, red negative, stronger with the square root of the amount, so that small terms can be seen."
+        "Blue is positive, red is negative. The strength of the colour follows the square root of the value, so "
+        "that small terms stay visible."
     )
 
 

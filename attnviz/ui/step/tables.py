@@ -82,7 +82,7 @@ def _of_step(
         ]
     )
     found = [
-        (gettext("The machine at step {step}", step=step + 1), machine_table(trace, step)),
+        (gettext("Architecture diagram at step {step}", step=step + 1), machine_table(trace, step)),
         (gettext("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
         (gettext("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
         *units,

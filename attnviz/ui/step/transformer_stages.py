@@ -22,7 +22,9 @@ def _scores(view: View, theme: ThemeName) -> None:
 
 def _weights(view: View, theme: ThemeName) -> None:
     _chart(view, "weights", theme)
-    st.caption(gettext("A transformer looks many times at each step: none of its weights can be changed by hand here."))
+    st.caption(
+        gettext("A transformer computes attention many times at each step, so its weights cannot be changed by hand.")
+    )
 
 
 def _values(view: View, theme: ThemeName) -> None:
@@ -33,8 +35,8 @@ def _values(view: View, theme: ThemeName) -> None:
 def _stream(view: View, theme: ThemeName) -> None:
     _chart(view, "stream", theme)
     told = gettext(
-        "A row for what each block adds, from the embedding on; the last is their sum. Framed: the block of the "
-        "head that is opened."
+        "Each row is what one block adds, starting with the embedding; the last row is their sum. A frame marks "
+        "the block of the head shown."
     )
     st.caption(f"{told} {_signed()}")
 
@@ -43,9 +45,9 @@ def _word(view: View, theme: ThemeName) -> None:
     chart(view, place_of(view, "word", theme), "candidates")
     given = view.trace.search.method == "forced"
     st.caption(
-        gettext("The likeliest pieces, the given one in violet; · continues a word.")
+        gettext("The likeliest pieces, with the given one in violet. A piece with · continues a word.")
         if given
-        else gettext("The likeliest pieces, the chosen one in violet; · continues a word.")
+        else gettext("The likeliest pieces, with the chosen one in violet. A piece with · continues a word.")
     )
     other_word_panel(view, place_of(view, "rivals", theme))
 
@@ -56,7 +58,8 @@ def _chart(view: View, name: str, theme: ThemeName) -> None:
 
 def _signed() -> str:
     return gettext(
-        "Blue is positive, red negative, stronger with the square root of the amount, so that small terms can be seen."
+        "Blue is positive, red is negative. The strength of the colour follows the square root of the value, so "
+        "that small terms stay visible."
     )
 
 

@@ -74,7 +74,7 @@ def take_up(session: Session, on_show: View, request: Mapping[str, Any]) -> None
     except AttnvizError as error:
         tell(session, view.id, str(error))
     except (KeyError, TypeError, ValueError, IndexError):
-        tell(session, view.id, gettext("This is no change that can be made here."))
+        tell(session, view.id, gettext("This change to the translation is not possible."))
 
 
 def asked_change(view: View, asked: Mapping[str, Any]) -> Change:
@@ -108,12 +108,12 @@ def _typed(view: View, step: int, text: str) -> WriteWords:
     """Return the change that writes a typed word at `step` instead of the rest of the word there."""
     tokenizer = tokenizer_of(view.trace)
     if tokenizer is None:
-        raise AttnvizError(gettext("A word can be typed only where the model is that made this translation."))
+        raise AttnvizError(gettext("You can type a word only if the model that made this translation is installed."))
     if len(text) > LONGEST_TYPED:
-        raise AttnvizError(gettext("A word typed for another may have {most} characters.", most=LONGEST_TYPED))
+        raise AttnvizError(gettext("A typed word can have at most {most} characters.", most=LONGEST_TYPED))
     pieces = tokenizer.encode(text)
     if not pieces:
-        raise AttnvizError(gettext("Type a word to be written there."))
+        raise AttnvizError(gettext("Type the word that this step should write."))
     if UNK in pieces:
         unseen = "  ".join(tokenizer.unknown_characters(text)[:20])
         raise AttnvizError(gettext("The model has never seen {listed}, and cannot write it.", listed=unseen))

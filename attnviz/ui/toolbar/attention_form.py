@@ -26,7 +26,7 @@ def attention_form() -> None:
     with st.container(key="attention_form", border=bool(choice.problem)):
         if len(choice.file) > 1:
             number = st.number_input(
-                gettext("Sentence, of {count} in {name}", count=len(choice.file), name=choice.name),
+                gettext("Sentence (1 to {count}) in {name}", count=len(choice.file), name=choice.name),
                 1,
                 len(choice.file),
                 choice.number,
@@ -67,8 +67,8 @@ def _tokens(choice: Choice) -> None:
         request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
         return
     labels = {
-        "source": gettext("Source tokens, with blanks between them"),
-        "target": gettext("Target tokens, with blanks between them"),
+        "source": gettext("Source tokens, separated by spaces"),
+        "target": gettext("Target tokens, separated by spaces"),
     }
     for side, label in labels.items():
         text_box(label, key=_key(choice, side), default=getattr(choice, side) or found.tokens(side) or "")

@@ -130,8 +130,8 @@ def own_translation() -> str:
         default=link().get(inputs.TARGET, ""),
         placeholder=gettext("For instance: L'accord a été signé."),
         help=gettext(
-            "The decoder is led through these words and shows where it would have looked for each: forced "
-            "decoding. Another English sentence empties this box."
+            "Forced decoding: the decoder writes exactly these words and shows its attention at each one. "
+            "Changing the English sentence empties this box."
         ),
         button="translate",
     ).strip()
@@ -146,9 +146,9 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         key=inputs.MODEL,
         default=_chosen_model(models),
         help=gettext(
-            "en-fr translates best. Its attention was guided: while it was trained, pulled towards links between "
-            "words. The small recurrent ones differ in their attention alone: additive, dot product, none; the "
-            "small transformer has nothing but attention. None of these was guided."
+            "en-fr translates best. Its attention was guided: training pulled it towards word links. The small "
+            "recurrent models differ only in their attention: additive, general (Luong), none. The small "
+            "transformer uses only attention. None of these small models was guided."
         )
         if shipped
         else "",
@@ -171,7 +171,9 @@ def _search(forced: bool) -> str:
         key=inputs.SEARCH,
         default=_linked_search(),
         disabled=forced,
-        help=gettext("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
+        help=gettext(
+            "Greedy search takes the likeliest piece at each step. Beam search follows several hypotheses at once."
+        ),
     )
 
 

@@ -26,7 +26,7 @@ def detail_level_switch() -> DetailLevel:
     open_page_depth()
     names = {"idea": gettext("Idea"), "numbers": gettext("Numbers"), "everything": gettext("Everything")}
     segmented_control(
-        gettext("How much to show"),
+        gettext("Level of detail"),
         names,
         key=DEPTH,
         default=NEWCOMER,

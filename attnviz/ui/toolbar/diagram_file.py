@@ -21,7 +21,7 @@ _NARROWEST, _HEADING, _SENTENCE = 760, 17, 13
 def machine_file(view: View, step: int, file: str) -> PictureFile:
     """Return the diagram of `view`, of a recurrent translator, at 0-based `step`, as a figure named `file`."""
     trace, ink = view.trace, palette("light")
-    heading = step_heading(trace, step, gettext("The machine"))
+    heading = step_heading(trace, step, gettext("Architecture diagram"))
     made = gettext("attnviz, {made_by}", made_by=told(trace).made_by(trace))
     lines = [(f"{heading} ({made})", ink.ink, _HEADING, 600)]
     for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
@@ -34,4 +34,4 @@ def machine_file(view: View, step: int, file: str) -> PictureFile:
         [(fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
         machine_alt(trace, step, told(trace).narrate(trace, step)),
     )
-    return PictureFile(gettext("The machine"), file, drawing, machine_table(trace, step))
+    return PictureFile(gettext("Architecture diagram"), file, drawing, machine_table(trace, step))

@@ -122,7 +122,7 @@ def downloads(view: View) -> None:
         files = [picture_file(view.trace, one) for one in pictures(view, with_selection(kept, view, selection))]
         if view.trace.recurrent and not view.trace.imported:
             files.append(machine_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
-        told = gettext("The pictures as they are on show; those of a step, of step {step}.", step=step + 1)
+        told = gettext("The pictures as they are shown now. Pictures of one step show step {step}.", step=step + 1)
         return picture_files_record(files, told)
 
     name = repr(_look(view, kept))
@@ -170,7 +170,7 @@ def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     files = {
         "lecture.html": (gettext("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (gettext("Heatmap for LaTeX, TikZ"), "application/x-tex"),
-        AFTER: (gettext("Word links after the word, Pharaoh"), "text/plain"),
+        AFTER: (gettext("Word links by posterior attention, Pharaoh"), "text/plain"),
         BEFORE: (gettext("Word links by attention, Pharaoh"), "text/plain"),
         "trace.json": (gettext("Whole trace, JSON"), "application/json"),
     }

@@ -53,13 +53,13 @@ def remark(trace: Trace) -> str:
     """
     return {
         ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): gettext(
-            "The mistake here: “banque” is where money is kept, a river has a “rive”. No number gives it away; at "
-            "“banque” see where the step looked, and what else was likely."
+            "This translation has a mistake: a “banque” keeps money, a river has a “rive”. No number reveals it. "
+            "Click “banque” to see where its step looked and which other words were likely."
         ),
         ("He is an honest man.", "C'est un homme honnête."): gettext(
-            "“Un homme honnête” neither lies nor steals, “un honnête homme” was a gentleman of Molière’s time. Go to "
-            "step 5, and in stage 2 pull the bar of “honest” all the way to the right: the order changes, and the "
-            "meaning with it."
+            "“Un homme honnête” neither lies nor steals; “un honnête homme” was a gentleman of Molière’s time. "
+            "Go to step 5. In stage 2, pull the bar of “honest” all the way to the right: the word order "
+            "changes, and the meaning with it."
         ),
     }.get((trace.source_text, trace.translation), "")
 

@@ -69,8 +69,9 @@ def opener() -> None:
     """Draw the file uploader."""
     file_box(
         gettext(
-            "Open a trace that was saved here as JSON, with every number and without a model; or another program’s "
-            "attention or links: what toolkits and aligners write, JSON, CSV, NumPy, PyTorch."
+            "Open a trace file (JSON) saved by attnviz: it has every number and needs no model. Or open "
+            "attention or alignment links of another program: files of toolkits and aligners, JSON, CSV, NumPy, "
+            "PyTorch."
         ),
         _take,
         key="file",
@@ -138,12 +139,16 @@ def read_branches(content: bytes) -> Branches:
     try:
         branches = Branches.from_json(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise AttnvizError(gettext("It is not a text file, so not a saved trace.")) from error
+        raise AttnvizError(gettext("It is not a text file, so it cannot be a trace file.")) from error
     for trace in (branches.first, *branches.traces):
         most = max(len(trace.source_pieces), len(trace.target_pieces))
         if most > MOST_PIECES:
             raise AttnvizError(
-                gettext("It holds {count} pieces; at most {most} can be shown.", count=most, most=MOST_PIECES)
+                gettext(
+                    "Its longest sentence has {count} pieces; at most {most} can be shown.",
+                    count=most,
+                    most=MOST_PIECES,
+                )
             )
     return branches
 

@@ -27,7 +27,7 @@ def share_and_save(view: View | None) -> None:
     with box, st.container(key="files", width=WIDTH, gap="small"):
         if view:
             with st.container(horizontal=True, vertical_alignment="center", key="share"):
-                st.caption(gettext("The link opens just what is on show."))
+                st.caption(gettext("The link opens exactly what is shown."))
                 copy_link(view)
             downloads(view)
         opened_file.opener()

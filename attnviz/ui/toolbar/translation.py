@@ -61,7 +61,7 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
         elif opened and opened.trace and not opened.trace.translated:
             st.text(
                 gettext(
-                    "The attention in {name} is on the page Translate; this page needs a whole translation.",
+                    "The page Translate shows the attention in {name}. This page needs a complete translation.",
                     name=opened.name,
                 )
             )
@@ -143,7 +143,7 @@ def what_ran(view: View) -> str:
     where = gettext(
         "{model} on {device}", model=f"{trace.model} ({taught})" if taught else trace.model, device=trace.device
     )
-    how = search_name(trace, gettext("its words given")) if view.number else _method(trace)
+    how = search_name(trace, gettext("forced decoding")) if view.number else _method(trace)
     told = (gettext("what-if {number}", number=view.number),) if view.number else ()
     return " · ".join((*told, where, how, f"{1000 * trace.seconds:.0f}\u00a0ms"))
 
@@ -164,8 +164,8 @@ def _translation(request: Request) -> Trace | None:
     if nothing_known(trace):
         _problem(
             gettext(
-                "The model has never seen anything of this sentence: all of it reads as <unk>, so that its translation "
-                "would mean nothing. Write an English sentence in Latin letters."
+                "The model knows no part of this sentence and reads all of it as <unk>, so a translation would "
+                "mean nothing. Write an English sentence in Latin letters."
             )
         )
         return None
@@ -178,20 +178,20 @@ def _instead(request: Request | None) -> Trace | None:
     if request is None:
         _problem(
             gettext(
-                "There is no model here. Put a model folder in models, or name its parent in {variable}. A saved trace "
-                "opens without one.",
+                "No model is installed. Put a model folder in models, or set {variable} to the folder that "
+                "contains it. You can open a trace file without a model.",
                 variable=MODELS_VARIABLE,
             )
         )
         return None
     if _LAST in st.session_state:
-        st.text(gettext("Below is the last sentence that could be translated."))
+        st.text(gettext("Showing your previous sentence."))
         return cast("Trace", st.session_state[_LAST])
     try:
         shown = translate(request.folder, request.device, OPENING, request.beam, None)
     except AttnvizError:
         return None
-    st.text(gettext("Below is the sentence that this page opens on."))
+    st.text(gettext("Showing the example sentence of this page."))
     return shown
 
 
@@ -204,7 +204,7 @@ def _from_file(name: str, trace: Any, back: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(
                 gettext(
-                    "This is {name}, a saved trace: the model {model} on {device}, {method}.",
+                    "{name} is a trace file: model {model} on {device}, {method}.",
                     name=name,
                     model=trace.model,
                     device=trace.device,
@@ -245,13 +245,13 @@ def _notice(trace: Trace, given: str) -> None:
     with st.container(key="notice"):
         if forced:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.text(gettext("Led through a translation that was given."), width="content")
+                st.text(gettext("Forced decoding of a given translation."), width="content")
                 request_button(gettext("Clear"), partial(inputs.drop_target, st.session_state), key="clear")
             unseen = tokenizer.unknown_characters(given) if tokenizer else ()
             if unseen:
                 st.text(
                     gettext(
-                        "Of that translation the model has never seen these stretches, and was given <unk> for each: "
+                        "The model has never seen these parts of the given translation and reads each as <unk>: "
                         "{listed}",
                         listed="  ".join(unseen[:20]),
                     )
@@ -272,7 +272,7 @@ def _unknown(trace: Trace) -> None:
     if trace.unknown_characters:
         listed = "  ".join(trace.unknown_characters[:20])
         st.text(
-            gettext("The model has never seen these stretches of text and reads each as <unk>: {listed}", listed=listed)
+            gettext("The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed)
         )
 
 

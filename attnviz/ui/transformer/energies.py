@@ -38,8 +38,8 @@ def _open(asked: Asked) -> View:
     if additive.target_pieces != dot.target_pieces or additive.source_pieces != dot.source_pieces:
         raise AttnvizError(
             gettext(
-                "The models {one} and {other} cut these sentences into different pieces: their energies "
-                "are not of the same cells.",
+                "Models {one} and {other} split these sentences into different pieces, so their energies cannot "
+                "be compared. Use models with the same tokenizer.",
                 one=ADDITIVE,
                 other=DOT,
             )
@@ -51,7 +51,9 @@ def _both(asked: Asked) -> tuple[Trace, Trace]:
     """Return both models force-decoded with the additive model's translation; raise AttnvizError on bad input."""
     given = asked.translated(ADDITIVE).translation
     if not given.strip():
-        raise AttnvizError(gettext("The translation to lead the models through is empty."))
+        raise AttnvizError(
+            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
+        )
     return on_show(asked.translated(ADDITIVE, given)), on_show(asked.translated(DOT, given))
 
 
@@ -63,7 +65,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
             _energy(view, trace, theme)
     found = _work(traces)
     with st.container(key=view.key("work")):
-        st.html(f'<h2 class="section">{gettext("What it costs")}</h2>')
+        st.html(f'<h2 class="section">{gettext("Cost of the energies")}</h2>')
         left, right = st.columns([11, 10], gap="large")
         with left:
             _work_chart(view, traces, found, theme)

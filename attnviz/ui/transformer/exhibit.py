@@ -77,8 +77,8 @@ def missing(*names: str) -> str:
     if not absent:
         return ""
     return gettext(
-        "This needs the models {names}. Not among the models here: {absent}. They come with attnviz, in its "
-        "folder models; copy or link them beside yours.",
+        "This part of the page needs the models {names}. Not installed: {absent}. attnviz supplies them in its "
+        "folder models; copy or link them next to your own models.",
         names=", ".join(names),
         absent=", ".join(absent),
     )

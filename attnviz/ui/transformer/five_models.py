@@ -55,7 +55,12 @@ _FIRST = "What is computed first takes longer."
 def _open(asked: Asked) -> View:
     traces = _all(asked)
     if not traces:
-        raise AttnvizError(gettext("None of the models of this rung is here: {names}.", names=", ".join(MODELS)))
+        raise AttnvizError(
+            gettext(
+                "This rung compares the models {names}, but none of them is installed. Install at least one.",
+                names=", ".join(MODELS),
+            )
+        )
     return View(EXHIBIT.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
 
 
@@ -74,14 +79,14 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
     traces = _all(asked)
     st.session_state["answers_on_show"] = traces  # payloads need the traces held
     if absent := [name for name in MODELS if name not in models()]:
-        st.text(gettext("Not among the models here: {absent}.", absent=", ".join(absent)))
+        st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _measured()
     if told := _standing(rows):
         st.html(f'<p class="reading">{told}</p>')
     lanes(view, _lanes(view, traces, rows))
     view_state(view)
     _badge(view, traces, theme)
-    st.html(f'<h2 class="section">{gettext("Where they looked")}</h2><p class="reading">{looks_told()}</p>')
+    st.html(f'<h2 class="section">{gettext("Where the models look")}</h2><p class="reading">{looks_told()}</p>')
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
@@ -217,7 +222,7 @@ def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # 
                 gettext("log probability per piece"): float(np.mean(trace.log_probabilities)),
             }
         )
-    yield gettext("The answers"), pd.DataFrame(frame).set_index(gettext("model"))
+    yield gettext("The translations"), pd.DataFrame(frame).set_index(gettext("model"))
 
 
 EXHIBIT = Exhibit(_open, _panel, _pictures, "answers", _tables)

@@ -152,9 +152,10 @@ def _cell(one: OpenHead, rate: float | None) -> dict[str, object]:
 def _measured_told(measured: HeadErrors) -> str:
     layer, head = min(measured.rates, key=measured.rates.__getitem__)
     return gettext(
-        "Below each: layer and head; below those of the cross-attention also the alignment error rate (AER), how far "
-        "its links are from those that people drew on {sentences} sentences, 0 for none wrong and 1 for all. Head "
-        "{head} of layer {layer} aligns best, {rate}. Nobody told it to: no alignment was guided.",
+        "Below each heatmap: layer and head. Below a cross-attention head: also its alignment error rate (AER), "
+        "from 0 (all links agree) to 1 (none agrees). It compares the head’s links with manual word alignments "
+        "of {sentences} sentences. Head {head} of layer {layer} aligns best: {rate}. No alignment guided its "
+        "training.",
         sentences=measured.sentences,
         layer=layer + 1,
         head=head + 1,

@@ -62,8 +62,8 @@ def _open(asked: Asked) -> View:
     if folder is None:
         raise AttnvizError(
             gettext(
-                "The detector of translations is not here: a folder of its own beside the models, as "
-                "models/detector, which attnviz train --architecture decomposable makes."
+                "The detector of translations is not installed. Train it with attnviz train --architecture "
+                "decomposable and put its folder next to the models, for example as models/detector."
             )
         )
     return View(EXHIBIT.view_id, PairAttention(judged(folder, asked.device, asked.sentence, _french(asked))))
@@ -81,7 +81,8 @@ def _french(asked: Asked) -> str:
         gettext("French sentence"),
         key=FRENCH,
         help=gettext(
-            "At first the translation of the sentence above. Write another, and see what becomes of the verdict."
+            "By default, this is the translation of the sentence above. Write another one and watch how the "
+            "verdict changes."
         ),
     )
     return text.strip() or translation
@@ -112,7 +113,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
         given_chart(view, _compared(judgement, judgement.fingerprint, theme, language()), "compared")
     with right, st.container(key=view.key("ladder_verdict")):
         st.html(
-            f'<h2 class="section">{gettext("Aggregate, and the verdict")}</h2>'
+            f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
             f'<p class="reading"><b>{wording.verdict(judgement)}</b></p>'
         )
         inline_equation(view, wording.verdict_equation(judgement, theme), "verdict")
@@ -188,7 +189,9 @@ def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str)
 def _proof(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key
     weights = weights_of_detector(_judgement)
     if weights is None:
-        told = gettext("Numbers not proved: the model that made them, “{model}”, is not here.", model=_judgement.model)
+        told = gettext(
+            "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=_judgement.model
+        )
         return {"holds": False, "told": told, "wrong": [], "about": "", "names": [], "rows": []}
     found = prove_judgement(_judgement, weights)
     return {

@@ -42,7 +42,7 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
                 (_ONE, _OTHER), usual, (gettext("This word"), gettext("and this one")), strict=True
             )
         ]
-        label = gettext("Put them back") if chosen else gettext("Swap them")
+        label = gettext("Undo the swap") if chosen else gettext("Swap them")
         request_button(
             label,
             partial(_press, None if chosen else places),

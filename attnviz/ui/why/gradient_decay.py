@@ -96,7 +96,10 @@ def _reckoned(trace: Trace) -> Signals:
         found = signals_of(trace)
         if found is None:
             raise AttnvizError(
-                gettext("The model {model}, which made this translation, is not here.", model=trace.model)
+                gettext(
+                    "The model {model} made this translation, but it is not installed. Install it first.",
+                    model=trace.model,
+                )
             )
         return found
 

@@ -61,7 +61,7 @@ def growth_record(asked: Asked) -> dict[str, Any]:
             found.attentions, found.models, found.translations, found.scores, strict=True
         )
     ]
-    measure = gettext("what the others are measured by")
+    measure = gettext("reference for the others")
     drawn.append(lane(gettext("A better model"), found.judge, "", texts=found.references, notes=[measure]))
     return lanes_record(f"{asked.trace.fingerprint} growing", labels, drawn, found.clauses)
 
@@ -100,7 +100,9 @@ def grown(trace: Trace) -> Growth:
 
 def no_judge() -> str:
     """Return a sentence that there is no judge."""
-    return gettext("To measure the three by, this needs a better model beside them, as en-fr is; there is none here.")
+    return gettext(
+        "This comparison needs a better model as its reference, but none is installed. Install one, such as en-fr."
+    )
 
 
 def _title() -> str:

@@ -22,7 +22,11 @@ def by_length(view: View, three: Trio, theme: ThemeName) -> str:
     """Draw the figure; where nothing was measured, return a sentence that says so."""
     rows = measured()
     if not rows:
-        return gettext("What was measured of the three models by length, {file}, is not beside them.", file=FILE)
+        return gettext(
+            "The folder of models has no usable file {file}, which stores the BLEU of the three models by "
+            "sentence length.",
+            file=FILE,
+        )
     words = len(three.good.source_text.split())
     figure = bleu_by_length(rows, theme, marked=words)
     record = steady_record(figure.to_json(), {EVERY_STEP: ("", _told(rows, words, three))})

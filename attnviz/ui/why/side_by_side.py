@@ -34,16 +34,23 @@ def _record(_three: Trio, identity: str, code: str) -> dict[str, object]:  # noq
 def _lane(trace: Trace, count: int) -> dict[str, object]:
     kind, units = str(trace.config["attention"]), trace.contexts.shape[1]
     if trace.attends:
-        told = gettext("Before each piece it looks at the English anew: a weight for every word, and they add up to 1.")
+        told = gettext(
+            "Before each piece, the model looks at the English again. Every word gets a weight; the weights add "
+            "up to 1."
+        )
         strip = gettext(
-            "What it looked at, added up: {units} numbers, two directions of reading side by side; others at "
-            "every step.",
+            "The context vector: {units} numbers, different at every step. Half come from reading forwards, half "
+            "from reading backwards.",
             units=units,
         )
     else:
-        told = gettext("It has read the sentence into one vector, and cannot look again: no word has a weight.")
+        told = gettext(
+            "The model has read the sentence into one vector and cannot look at it again: no word has a weight."
+        )
         strip = gettext(
-            "The vector: {units} numbers, the last of reading in one direction; the same at every step.", units=units
+            "The context vector: {units} numbers, the same at every step. It is the last encoder state of "
+            "reading forwards.",
+            units=units,
         )
     return written_lane(trace, attention_name(kind), told, strip, _notes(trace, count))
 
@@ -53,7 +60,7 @@ def _notes(trace: Trace, count: int) -> list[str]:
     words, steps = trace.words(), len(trace.target_pieces)
     notes = []
     for step, log in enumerate(trace.log_probabilities):
-        sure = gettext("gives its piece a chance of {share}", share=percent(float(np.exp(log))))
+        sure = gettext("gives its piece a probability of {share}", share=percent(float(np.exp(log))))
         if trace.attends:
             shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
             most = int(np.argmax(shares))

@@ -38,8 +38,8 @@ def missing() -> str:
     if not absent:
         return ""
     return gettext(
-        "This page compares three small models that differ in their attention alone: {names}. Not among the "
-        "models here: {absent}. They come with attnviz, in its folder models; copy or link them beside yours.",
+        "This page compares three small models that differ only in their attention: {names}. Not installed: "
+        "{absent}. attnviz supplies them in its folder models; copy or link them next to your own models.",
         names=", ".join(MODELS),
         absent=", ".join(absent),
     )
@@ -75,7 +75,9 @@ def led_through(good: Trace) -> tuple[Trace, ...]:
     """
     where = good.device if good.device in devices() else "cpu"
     if not good.translation.strip():
-        raise AttnvizError(gettext("The translation to lead the models through is empty."))
+        raise AttnvizError(
+            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
+        )
     return tuple(translate(str(models()[name]), where, good.source_text, 1, good.translation) for name in MODELS)
 
 

@@ -26,9 +26,9 @@ def why_told(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
     """
     good = three.good
     forced = why_story.forced(good.model, given=good.search.method == "forced")
-    whose = gettext("The translation, by {model}: {text}", model=good.model, text=good.translation)
+    whose = gettext("Translation by {model}: {text}", model=good.model, text=good.translation)
     if good.search.method == "forced":
-        whose = gettext("The translation, as it was given: {text}", text=good.translation)
+        whose = gettext("Given translation: {text}", text=good.translation)
     chapters = [
         _chapter(why_story.opening()),
         _race(three, theme),
@@ -48,7 +48,9 @@ def why_told(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
 
 def _race(three: Trio, theme: ThemeName) -> Chapter:
     """Return the three translations, each with its heatmap or its one vector, with the row of a step framed."""
-    told = gettext("A picture has a row for each word; the slider above, or ← and →, frames that of a step.")
+    told = gettext(
+        "Each picture has one row for each French word. The slider above, or the keys ← and →, frame the row of a step."
+    )
     drawn = tuple(_looks(trace, theme) for trace in three.own)
     return Chapter(why_story.race().heading, (told,), drawn, tuple(race_tables(three)))
 

@@ -12,7 +12,7 @@ def copy_link(view: Keyed) -> None:
     words = {
         "copy": gettext("Copy link"),
         "copied": gettext("Link copied"),
-        "failed": gettext("Copy it from the address bar"),
+        "failed": gettext("Copy the link from the address bar"),
         "lecture": gettext("Lecture mode"),
     }
     component("copy_link", isolate=False)(key=view.key("copy_link"), data=words, width="content")

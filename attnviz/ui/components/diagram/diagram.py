@@ -107,4 +107,4 @@ def _rivals(trace: Trace, step: int) -> str:
     ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
     named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:RIVALS]]
-    return gettext("beside {others}", others=", ".join(named)) if named else ""
+    return gettext("next: {others}", others=", ".join(named)) if named else ""

@@ -43,8 +43,9 @@ def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
         "heading": _asking(opened),
         "hover": head_hover(opened.queries.shape[1]),
         "product": gettext(
-            "q · k / √d is {energy}: the sum of {n} products, each divided by the root of their number, {for} for and "
-            "{against} against. The {named} largest, by name below, bring {part}; unit {largest} says most, {c}."
+            "The score q · k / √d is {energy}. It is the sum of {n} products, each divided by √d: {for} for and "
+            "{against} against. The {named} largest, named below, together give {part}. Unit {largest} counts "
+            "most: {c}."
         ),
     }
     return record | {"words": record["words"] | words}
@@ -53,8 +54,8 @@ def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
 def _asking(opened: OpenHead) -> str:
     """Return the heading, with placeholders for the query's and the key's piece."""
     if opened.kind == "encoder":
-        return gettext("Score, unit by unit: “{target}” asks “{word}”")
-    return gettext("Score, unit by unit: the step that writes “{target}” asks “{word}”")
+        return gettext("Score, unit by unit: query of “{target}”, key of “{word}”")
+    return gettext("Score, unit by unit: query of the step that writes “{target}”, key of “{word}”")
 
 
 def units_record(
@@ -82,19 +83,20 @@ def units_record(
 def _words(bounded: bool) -> dict[str, str]:
     """Return the texts that the browser fills in, with placeholders in braces."""
     return {
-        "heading": gettext("Energy microscope: step {i} at “{word}”"),
+        "heading": gettext("Energy decomposition: step {i} at “{word}”"),
         "unit": gettext("unit {k}"),
         "mark": MARK,
         "more": gettext("{n} more units: {c}"),
         "hover": hover_template(bounded),
         "sentence": gettext(
-            "Should “{target}” look at “{word}”? {n} units vote, {for} for and {against} against, and the energy is "
-            "the sum of their votes: {energy}. The {named} strongest, by name below, bring {part}; unit {largest} says "
-            "most, {c}. {flat} are saturated: whatever query and key say beyond that, their vote stays."
+            "Should “{target}” look at “{word}”? {n} units vote: {for} for and {against} against. The energy is "
+            "the sum of their votes: {energy}. The {named} strongest, named below, together give {part}. Unit "
+            "{largest} counts most: {c}. Saturated units: {flat}. A larger query or key hardly changes their "
+            "vote."
         ),
         "product": gettext(
-            "Should “{target}” look at “{word}”? The energy is a dot product, {energy}: the sum of {n} products, {for} "
-            "for and {against} against. The {named} largest, by name below, bring {part}; unit {largest} says most, "
-            "{c}."
+            "Should “{target}” look at “{word}”? The energy is a dot product: {energy}. It is the sum of {n} "
+            "products: {for} for and {against} against. The {named} largest, named below, together give {part}. "
+            "Unit {largest} counts most: {c}."
         ),
     }

@@ -24,7 +24,7 @@ def hypotheses_record(tree: BeamTree, shown: Sequence[int]) -> dict[str, Any]:
         ids = tree.ids(index)
         notes = [
             gettext("likeliest without the division by the length") if index == tree.likeliest != tree.winner else "",
-            gettext("on show") if ids == tuple(shown) else "",
+            gettext("shown") if ids == tuple(shown) else "",
         ]
         entries.append(
             {

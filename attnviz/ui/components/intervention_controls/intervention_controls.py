@@ -62,20 +62,20 @@ def _is_set(trace: Trace, step: int) -> bool:
 
 def _words() -> dict[str, str]:
     return {
-        "hint": gettext("Pull a bar, and the others follow; with the keyboard ↑ ↓, then Enter. Here: {name}."),
+        "hint": gettext("Drag a bar, and the others adjust. On the keyboard: ↑ ↓, then Enter. Selected piece: {name}."),
         "only": gettext("Look only here"),
         "without": gettext("Anywhere but here"),
-        "alike": gettext("Everywhere alike"),
+        "alike": gettext("Uniform"),
         "undo": gettext("Undo"),
         "then": gettext("Then"),
-        "anew": gettext("write the rest anew"),
-        "held": gettext("hold the translation"),
+        "anew": gettext("rewrite the rest"),
+        "held": gettext("keep the translation"),
         "temperature": gettext("Temperature"),
         "hard": gettext("hardest"),
-        "flat": gettext("all alike"),
+        "flat": gettext("uniform"),
         "every": gettext("all steps"),
-        "borrow": gettext("Borrow a look"),
-        "lender": gettext("Whose look"),
+        "borrow": gettext("Borrow attention"),
+        "lender": gettext("Whose attention"),
         "step": gettext("Step"),
         "links": gettext("Word links"),
         "take": gettext("Borrow it"),
@@ -84,9 +84,9 @@ def _words() -> dict[str, str]:
         "ofLinks": gettext("of word links"),
         "ofModel": gettext("of the model {name}"),
         "note": gettext(
-            "The annotations stay as they are, so that where a step looks decides what it gets: with another step’s "
-            "weights it has that step’s context vector, and there is no other context to swap. What stays its own is "
-            "its state and the word before. Links are i-j, a source word and a target word, both counted from 0; "
-            "another model is led through this translation."
+            "The annotations do not change, so the weights alone decide the context vector: with another step’s "
+            "weights, a step also gets its context vector. It keeps its own state and its own previous word. "
+            "Write links as i-j: a source word and a target word, both counted from 0. To lend its attention, "
+            "another model goes through this translation by forced decoding."
         ),
     }

@@ -30,9 +30,9 @@ def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
             "write": gettext("Write this instead"),
             "typed": gettext("or type a word"),
             "rivals": gettext("Likeliest other pieces"),
-            "then": gettext("The rest is then written anew, or held, as chosen with the weights.")
+            "then": gettext("The rest is then rewritten or kept, as you chose next to the weights.")
             if trace.attends_once
-            else gettext("The rest is then written anew."),
+            else gettext("The decoder then rewrites the rest."),
         },
         "offers": {
             str(step): {

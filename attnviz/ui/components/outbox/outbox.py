@@ -13,7 +13,12 @@ OUTBOX = "outbox"
 
 def outbox() -> Any:
     """Return the state of the browser: its tab and its unacknowledged requests."""
-    record = {"offline": gettext("Not connected to the server. Steps work; what you ask for is sent once it is back.")}
+    record = {
+        "offline": gettext(
+            "No connection to the server. You can still change steps; other requests are sent when the connection is "
+            "back."
+        )
+    }
     return component("outbox", isolate=False)(
         key=OUTBOX, data=record, default={"sent": None}, on_sent_change=lambda: None, height=1
     ).sent

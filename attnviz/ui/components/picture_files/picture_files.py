@@ -69,10 +69,10 @@ def _listed(offered: Iterable[PictureFile]) -> list[dict[str, Any]]:
 
 def _words() -> dict[str, str]:
     return {
-        "of": gettext("The pictures as they are on show."),
-        "none": gettext("There is no picture to take away."),
+        "of": gettext("The pictures as they are shown."),
+        "none": gettext("There is no picture to save."),
         "drawing": gettext("Drawing…"),
-        "failed": gettext("This file could not be made here. Try it again; if it fails again, reload the page."),
+        "failed": gettext("Your browser could not make this file. Try again; if it fails again, reload the page."),
     }
 
 

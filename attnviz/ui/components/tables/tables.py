@@ -21,7 +21,7 @@ def tables_record(named: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
     """Return the payload of named tables."""
     return {
         "tables": [_table(name, table) for name, table in named],
-        "none": gettext("Nothing is drawn here, so there are no numbers."),
+        "none": gettext("No figure is drawn, so there are no numbers."),
     }
 
 
