@@ -1,0 +1,69 @@
+"""Messages and guides use the field's terms, and none of the private words that these replaced."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from babel.messages.catalog import Message
+
+from attnviz.languages.catalogs import catalog_files, read_catalog
+from tests.catalogs import forms
+from tests.conftest import REPOSITORY
+
+ENGLISH = {
+    r"\b(?:an?|the|its|this|another|each|guided) look\b|\b(?:its|these|those|their|many|other) looks\b": "attention",
+    r"\bledgers?\b": "logit attribution",
+    r"\bmicroscopes?\b": "energy decomposition",
+    r"\brivals?\b": "foil",
+    r"\bfirmness\b": "minimal change",
+    r"\b(?:proofs?|prove[sdr]?|unproved)\b": "verification, verified",
+    r"\bthe machine\b": "architecture diagram",
+    r"\bdials?\b": "level of detail",
+    r"\bon show\b": "shown",
+    r"\b(?:is|are|was|were|be) told\b|\breckon\w*|\blest\b|\btoured\b|\bshelf\b|\bunheard\b": "a plain word",
+}
+"""Regular expressions for words that are not used, and what is used instead."""
+FRENCH = {
+    r"\b(?:pièces?|morceaux?)\b": "sous-mot",
+    r"\btransformeurs?\b": "transformer",
+    r"\bla machine\b": "schéma d’architecture",
+    r"\b(?:registre|décompte) du logit\b": "attribution du logit",
+    r"\b(?:preuves?|prouv\w+)\b": "vérification, vérifié",
+}
+
+
+def found(words: dict[str, str], text: str) -> list[str]:
+    """Return what is to be changed in a text, placeholders aside."""
+    plain = re.sub(r"\{[^}]*\}|<[^>]*>", "", text)
+    return [f"“{match[0]}” → {use}" for word, use in words.items() if (match := re.search(word, plain, re.IGNORECASE))]
+
+
+def messages() -> list[Message]:
+    return [message for message in read_catalog(catalog_files()["fr"]) if message.id]
+
+
+def test_messages_use_the_terms_of_the_field() -> None:
+    english = [
+        (text, found(ENGLISH, text)) for one in messages() for text in ([one.id] if isinstance(one.id, str) else one.id)
+    ]
+    assert [one for one in english if one[1]] == []
+
+
+def test_french_messages_use_one_word_for_one_thing() -> None:
+    french = [(text, found(FRENCH, text)) for one in messages() for text in forms(one)]
+    assert [one for one in french if one[1]] == []
+
+
+@pytest.mark.parametrize("pattern", ["README.md", ".docs/**/*.md", ".github/CONTRIBUTING.md"])
+def test_guides_use_the_terms_of_the_field(pattern: str) -> None:
+    for path in REPOSITORY.glob(pattern):
+        prose = re.sub(r"(?s)```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"))
+        assert found(ENGLISH, prose) == [], path.name
+
+
+@pytest.mark.parametrize(
+    "text", ["Its looks are drawn.", "The ledger of a word", "The numbers are proved.", "lest it be lost"]
+)
+def test_private_words_are_found(text: str) -> None:
+    assert found(ENGLISH, text)
