@@ -167,12 +167,13 @@ def _draw(
         session[key] = value
     if key not in session or not _accepted(accepts, session[key]):
         session[key] = default
+    value = session[key]  # a run that is being superseded may clear the entry meanwhile
     _fields()[key] = _Field(accepts, then)
     record = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False} | data
-    record |= {"key": key, "kind": kind, "value": session[key], "label": shown.label, "labelled": shown.labelled}
+    record |= {"key": key, "kind": kind, "value": value, "label": shown.label, "labelled": shown.labelled}
     with st.container(key=key, width=shown.width):
         field(key, record | {"help": shown.help, "disabled": shown.disabled}, shown.width)
-    return session[key]
+    return value
 
 
 def _accepted(accepts: Callable[[Any], bool], value: Any) -> bool:
