@@ -163,7 +163,7 @@ def _draw(
     """Draw a field; return its value."""
     session = st.session_state
     restored = session.get(_RESTORED, {})
-    if key in restored and accepts(value := restored.pop(key)):
+    if key in restored and _accepted(accepts, value := restored.pop(key)):
         session[key] = value
     if key not in session or not _accepted(accepts, session[key]):
         session[key] = default

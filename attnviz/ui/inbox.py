@@ -16,8 +16,6 @@ from typing import Any, NamedTuple, TypeGuard
 from attnviz.ui.concurrency import TURNS
 
 _INBOX = "inbox"
-_TEXTS = 100
-"""Texts of a box that are remembered."""
 _MOST = 1000
 """Largest number of requests that are read from a message and queued."""
 

@@ -27,7 +27,7 @@ CONTROLS = {
     "language": ".st-key-lang [role=radio]:visible",
     "dial": ".st-key-depth [role=radio]:visible",
     "example": ".st-key-example_list button:visible",
-    "toggle": ".stCheckbox label:visible, .field label:visible",
+    "toggle": ".field label:visible",
     "summary": "summary:visible",
     "select box": ".field select:visible:enabled",
     "slider": "input[type=range]:visible",

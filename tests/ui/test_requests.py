@@ -193,3 +193,9 @@ def test_a_field_is_restored_as_it_is_drawn_if_its_value_is_offered() -> None:
     app.session_state["restored_fields"] = {"text": "typed", "choice": "gone", "on": True, "inbox": None}
     assert shown(app.run()) == {"text": "typed", "choice": "a", "on": True}
     assert shown(set_field(app, "text", "later").run()) == {"text": "later", "choice": "a", "on": True}
+
+
+def test_a_value_that_no_field_can_have_is_not_restored() -> None:
+    app = AppTest.from_function(page)
+    app.session_state["restored_fields"] = {"choice": ["a"], "text": 1}
+    assert shown(app.run()) == {"text": "at first", "choice": "a", "on": False}

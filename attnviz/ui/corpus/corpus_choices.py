@@ -65,12 +65,9 @@ def open_choices(session: Session, linked: Mapping[str, str], anew: bool) -> Non
     A link that names no table leaves earlier choices as they are.
     """
     for name, default in _DEFAULT.items():
-        kept = session.get(key(name))
-        if kept is None or (anew and linked.get(TABLE)):
+        if session.get(key(name)) is None or (anew and linked.get(TABLE)):
             value = linked.get(name, default)[:_LONGEST]
-            kept = value if value in _OFFERED.get(name, (value,)) else default
-        # Set at each run: Streamlit drops the state of a widget that is not drawn.
-        session[key(name)] = kept
+            session[key(name)] = value if value in _OFFERED.get(name, (value,)) else default
 
 
 def chosen(session: Mapping[Any, Any]) -> Choice:

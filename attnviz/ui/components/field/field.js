@@ -21,12 +21,12 @@ function commit(key, field) {
 }
 
 /**
- * Shows what the server told, unless something was set since that it has not handled.
+ * Shows the value: what the server told, unless something was set since that it has not handled.
  * @param {FieldState} field
  */
 function settle(field) {
-  if (field.edited || field.sent > handledUntil()) return;
-  if (field.told !== field.value) Object.assign(field, { value: field.told, own: false });
+  const settled = !field.edited && field.sent <= handledUntil();
+  if (settled && field.told !== field.value) Object.assign(field, { value: field.told, own: false });
   field.show?.();
 }
 
@@ -217,7 +217,6 @@ export default function ({ data, parentElement }) {
   field.told = data.value;
   KINDS[data.kind](control, data, field);
   const { show } = field;
-  show?.();
   settle(field);
   return () => {
     if (field.show === show) field.show = null;
