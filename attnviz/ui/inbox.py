@@ -51,6 +51,8 @@ class Inbox:
     waiting: list[Request] = field(default_factory=list)
     actions: list[Callable[[], object]] = field(default_factory=list)
     """Actions of pressed buttons; the next run does them before it draws anything."""
+    run: threading.Thread | None = None
+    """The thread of the newest run of the page."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     @contextmanager
@@ -86,9 +88,17 @@ class Inbox:
                 found.append(Request(tab, last, name, one.get("value")))
         return found
 
+    def _superseded(self) -> bool:
+        """Return whether this thread is of a run that a newer one has superseded.
+
+        Streamlit (1.67) starts the next run while such a run goes on to its next interrupt point.
+        """
+        return self.run is not None and self.run is not threading.current_thread() and self.run.is_alive()
+
     def take_in(self, sent: Any) -> None:
-        """Queue the new requests of a browser."""
+        """Queue the new requests of a browser; only this run handles them, until there is a newer one."""
         with self._locked():
+            self.run = threading.current_thread()
             for one in self.new(sent):
                 self.taken[one.tab] = one.seq
                 self.waiting.append(one)
@@ -98,14 +108,13 @@ class Inbox:
         """Handle the queued requests by their names, up to the first that is not among `acts`; return whether any was.
 
         Only requests whose value is `wanted` are handled. A request stays in the queue if its run is stopped before the
-        act returns.
+        act returns. A superseded run handles none.
         """
         if not self.waiting:
             return False
         handled = False
         with self._locked():
-            while self.waiting and self.waiting[0].name in acts and wanted(self.waiting[0].value):
-                first = self.waiting[0]
+            while (first := self.first()) is not None and first.name in acts and wanted(first.value):
                 acts[first.name](first.value)
                 self.waiting.remove(first)
                 handled = True
@@ -114,13 +123,13 @@ class Inbox:
     def act(self) -> None:
         """Do the actions of the pressed buttons."""
         with self._locked():
-            for action in tuple(self.actions):
+            for action in () if self._superseded() else tuple(self.actions):
                 action()
                 self.actions.remove(action)
 
     def first(self) -> Request | None:
-        """Return the request that is handled next, None where none waits."""
-        return self.waiting[0] if self.waiting else None
+        """Return the request that is handled next; None where none waits, and in a superseded run."""
+        return self.waiting[0] if self.waiting and not self._superseded() else None
 
     def drop(self, request: Request) -> None:
         """Drop a request that nothing on the page handles."""

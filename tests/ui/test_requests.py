@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -64,6 +65,30 @@ def test_a_run_that_is_broken_off_leaves_its_request_to_the_next() -> None:
         box.handle({"press": broken_off})
     box.handle({"press": done.append})
     assert done == ["undo", "clear"]
+
+
+def test_a_superseded_run_handles_nothing() -> None:
+    box, done = Inbox(), list[Any]()
+    begun, superseded = threading.Event(), threading.Event()
+
+    def slow_run() -> None:
+        box.take_in(sent((1, "page", "lab")))
+        box.actions.append(lambda: done.append("pressed"))
+        begun.set()
+        superseded.wait()
+        box.act()
+        done.append(box.handle({"page": done.append}))
+
+    slow = threading.Thread(target=slow_run)
+    slow.start()
+    begun.wait()
+    box.take_in(sent((1, "page", "lab"), (2, "page", "why")))
+    superseded.set()
+    slow.join()
+    assert done == [False]
+    box.act()
+    assert box.handle({"page": done.append})
+    assert done == [False, "pressed", "lab", "why"]
 
 
 def test_a_request_waits_for_those_before_it() -> None:

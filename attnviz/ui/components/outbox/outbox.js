@@ -141,12 +141,11 @@ const watched = new WeakSet();
 export default function ({ data, parentElement, setStateValue }) {
   const notice = find(parentElement, ".offline");
   notice.textContent = data.offline;
-  const first = post === null;
   post = setStateValue;
   if (!watched.has(notice)) {
     watched.add(notice);
     watchConnection(notice);
+    if (waiting.length) send();
   }
-  if (first && waiting.length) send();
   return undefined;
 }
