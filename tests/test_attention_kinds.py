@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention_kinds
-from attnviz.analysis.verification import Prover
+from attnviz.analysis.verification import RNNsearchVerifier
 from attnviz.attention_kinds import ATTENTION_KINDS, VARIABLE, full_name, kind_of, register, resolve
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
@@ -57,12 +57,14 @@ def test_a_registered_kind_is_traced_drawn_and_verified(
     for figure in step_figures(subject).values():
         figure.draw(subject)
     assert len(narrate(trace, 1)) == len(equations(trace, 1)) == 5
-    proof = Prover(trace, load_weights(tmp_path)).prove(1, reading=True)
-    assert proof.holds
-    checked = {check.quantity for check in proof.checks}
+    verification = RNNsearchVerifier(trace, load_weights(tmp_path)).verify(1, reading=True)
+    assert verification.holds
+    checked = {check.quantity for check in verification.checks}
     assert {"alignment", "contexts", "states", "top_probabilities", "posterior", "reading"} <= checked
     assert ({"keys", "queries", "energies", "energy sums"} <= checked) == (place == COSINE)
-    assert bool(proof.missing) == bool(STEP_FIGURES["microscope"].lacking(subject)) == (place == FORWARD)
+    assert (
+        bool(verification.missing) == bool(STEP_FIGURES["energy-decomposition"].missing(subject)) == (place == FORWARD)
+    )
 
 
 def test_without_a_numpy_function_the_badge_says_what_is_missing(
@@ -72,9 +74,9 @@ def test_without_a_numpy_function_the_badge_says_what_is_missing(
     network = make_network(FORWARD)
     trace = Translator(network, tokenizer).translate(SENTENCES[0])
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    proof = Prover(trace, weights).prove(0)
-    assert proof.missing == snapshot
-    assert badge_text(proof, 0).endswith(proof.missing)
+    verification = RNNsearchVerifier(trace, weights).verify(0)
+    assert verification.missing == snapshot
+    assert badge_text(verification, 0).endswith(verification.missing)
 
 
 def test_a_wrong_number_is_found_without_a_numpy_function(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
@@ -83,7 +85,7 @@ def test_a_wrong_number_is_found_without_a_numpy_function(make_network: ModelFac
     trace = Translator(network, tokenizer).translate(SENTENCES[0])
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     altered = dataclasses.replace(trace, energies=trace.energies + np.eye(*trace.energies.shape, dtype=np.float32))
-    assert Prover(altered, weights).prove(0).discrepancies[0].quantity == "alignment"
+    assert RNNsearchVerifier(altered, weights).verify(0).discrepancies[0].quantity == "alignment"
 
 
 def test_a_trace_opens_where_its_kind_is_not_registered(
@@ -97,7 +99,7 @@ def test_a_trace_opens_where_its_kind_is_not_registered(
     again = Trace.from_json(trace.to_json())
     assert again.fingerprint == trace.fingerprint
     heatmap(again)
-    assert Prover(again, weights).prove(0).missing
+    assert RNNsearchVerifier(again, weights).verify(0).missing
 
 
 def test_a_folder_cannot_have_a_module_imported(

@@ -12,7 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.decomposable_verification import prove_judgement
+from attnviz.analysis.decomposable_verification import verify_judgement
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
@@ -43,7 +43,7 @@ def test_what_is_recorded_is_what_the_folder_s_weights_make(detector: Detector, 
     assert judgement.model == "tiny"
     assert judgement.weights_digest == weights_digest(folder)
     assert (judgement.source_text, judgement.target_text) == PAIRS[0]
-    assert prove_judgement(judgement, load_weights(folder)).holds
+    assert verify_judgement(judgement, load_weights(folder)).holds
 
 
 def test_together_as_alone(detector: Detector) -> None:

@@ -34,7 +34,7 @@ def test_a_folder_and_its_trace_agree(folder: Path, file: Path, kind: type[Trace
     assert np.abs(new.energies - old.energies).max() < 1e-5
     assert np.abs(new.log_probabilities - old.log_probabilities).max() < 1e-5
     weights = load_weights(folder)
-    assert all(verifier_of(old, weights).prove(step).holds for step in range(len(old.target_pieces)))
+    assert all(verifier_of(old, weights).verify(step).holds for step in range(len(old.target_pieces)))
 
 
 def test_a_trace_saved_again_says_general() -> None:

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.export import save
 from attnviz.files import replace_bytes, replace_text
-from attnviz.trace import Branches, Trace
+from attnviz.trace import Trace, WhatIfs
 from tests.figures import synthetic
 from tests.snapshots import plain
 
@@ -52,7 +52,7 @@ def test_an_export_to_a_full_disk_leaves_the_old_file(
 
 
 def test_a_record_saved_to_a_full_disk_leaves_the_old_file(trace: Trace, tmp_path: Path) -> None:
-    for record in (trace, Branches(trace)):
+    for record in (trace, WhatIfs(trace)):
         path = tmp_path / type(record).__name__
         path.write_text(OLD, encoding="utf-8")
         with pytest.raises(AttnvizError), full_disk():

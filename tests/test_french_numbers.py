@@ -21,10 +21,10 @@ from attnviz.figures.registry import StepFigure
 from attnviz.languages import gettext, ngettext, set_language
 from attnviz.model_folder import load_weights
 from attnviz.trace.interventions import ExcludePosition
-from attnviz.ui.components.findings.findings import findings_record
+from attnviz.ui.components.findings.findings import findings_payload
 from attnviz.wording.equations import equations
 from attnviz.wording.latex import number
-from attnviz.wording.logit_attribution import ledger_sentence
+from attnviz.wording.logit_attribution import logit_attribution_sentence
 from attnviz.wording.numbers import decimal, signed, significant
 from attnviz.wording.stages import narrate, step_sentence
 from attnviz.wording.verification import discrepancy_text
@@ -55,7 +55,7 @@ def subject(trace: Trace, translator: Translator, model_folder: Path) -> Subject
 
 def drawable(subject: Subject) -> dict[str, StepFigure]:
     """Return the pictures there are of a recurrent translator's step: all but those of a transformer's heads."""
-    found = {name: one for name, one in STEP_FIGURES.items() if not one.lacking(subject)}
+    found = {name: one for name, one in STEP_FIGURES.items() if not one.missing(subject)}
     assert len(found) > len(STEP_FIGURES) - 7
     return found
 
@@ -97,8 +97,8 @@ def test_a_plural_is_from_2_upwards_as_written(count: float, said: str) -> None:
 
 
 def test_no_sentence_about_a_translation_has_a_decimal_point(trace: Trace) -> None:
-    told = [*findings_record(trace)["steps"], findings_record(trace)["summary"]]
-    told += [finding["text"] for finding in findings_record(trace)["findings"]]
+    told = [*findings_payload(trace)["steps"], findings_payload(trace)["summary"]]
+    told += [finding["text"] for finding in findings_payload(trace)["findings"]]
     for step in range(len(trace.target_pieces)):
         told.append(step_sentence(trace, step, "un blanc"))
         told += [text for stage in narrate(trace, step) for text in (stage.sentence, stage.outcome)]
@@ -111,7 +111,7 @@ def test_no_sentence_about_a_translation_has_a_decimal_point(trace: Trace) -> No
 def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, subject: Subject, model_folder: Path) -> None:
     weights = load_weights(model_folder)
     entries = logit_attribution(trace, weights, 1, trace.target_ids[1])
-    assert not POINT.search(ledger_sentence(trace, entries, "un", None))
+    assert not POINT.search(logit_attribution_sentence(trace, entries, "un", None))
     figures = [heatmap(trace, by="words", margins=True), heatmap(trace, by="pieces", root=True)]
     figures += [one.draw(subject) for one in drawable(subject).values()]
     found = []

@@ -1,8 +1,5 @@
 """NumPy analyses of a trace: measures, posterior attention, attributions, perturbations, comparison, verification."""
 
-import warnings
-from typing import Any
-
 from attnviz.analysis.adversary import adversary
 from attnviz.analysis.agreement import Agreement, agreement
 from attnviz.analysis.attribution_methods import (
@@ -18,7 +15,8 @@ from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_
 from attnviz.analysis.posterior import likelihood, posterior
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.shuffled import Shuffled, shuffled
-from attnviz.analysis.step_evaluation import Trial
+from attnviz.analysis.step_evaluation import PerturbedStep
+from attnviz.former_names import former_names
 from attnviz.model_folder import load_weights
 
 __all__ = [
@@ -28,9 +26,9 @@ __all__ = [
     "Comparison",
     "MinimalChange",
     "PerturbationTests",
+    "PerturbedStep",
     "PosteriorAttention",
     "Shuffled",
-    "Trial",
     "added_logits",
     "adversary",
     "agreement",
@@ -46,25 +44,19 @@ __all__ = [
     "shuffled",
 ]
 
-_FORMER_NAMES = {
-    "ANSWERS": "ATTRIBUTION_METHODS",
-    "AfterWord": "PosteriorAttention",
-    "Answers": "AttributionMethods",
-    "Firmness": "MinimalChange",
-    "Trials": "PerturbationTests",
-    "after_word": "posterior_attention",
-    "answers": "attribution_methods",
-    "best_look": "best_attention",
-    "firmness": "minimal_change",
-    "trials": "perturbation_tests",
-}
-"""Names of version 0.2, which go with version 0.4."""
-
-
-def __getattr__(name: str) -> Any:
-    """Return what a former name meant, with a DeprecationWarning that gives the new one; raise AttributeError."""
-    if name not in _FORMER_NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    new = _FORMER_NAMES[name]
-    warnings.warn(f"attnviz.analysis.{name} is now attnviz.analysis.{new}", DeprecationWarning, stacklevel=2)
-    return globals()[new]
+__getattr__ = former_names(
+    __name__,
+    {
+        "ANSWERS": "ATTRIBUTION_METHODS",
+        "AfterWord": "PosteriorAttention",
+        "Answers": "AttributionMethods",
+        "Firmness": "MinimalChange",
+        "Trial": "PerturbedStep",
+        "Trials": "PerturbationTests",
+        "after_word": "posterior_attention",
+        "answers": "attribution_methods",
+        "best_look": "best_attention",
+        "firmness": "minimal_change",
+        "trials": "perturbation_tests",
+    },
+)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.distributions import climb, jensen_shannon
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.step_evaluation import Look, Trial
+from attnviz.analysis.step_evaluation import PerturbedStep, StepEvaluation
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -29,41 +29,41 @@ _STEEPEST = 3.0
 """Largest slope of the divergence, which is infinite where a weight leaves 0."""
 
 
-def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -> Trial:
+def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -> PerturbedStep:
     """Return the perturbation farthest from alpha_i, by Jensen-Shannon divergence, that changes p(w) within `bound`.
 
     Change of p(w) is total variation. Projected gradient ascent starts from several distributions that respect the
     bound; its result is at least as far as any of them, and not always the farthest. Raise AttnvizError and IndexError
     as `perturbation_tests`, ValueError for a bound outside 0 to 1.
     """
-    look = Look(trace, weights, step)
-    return look.tried(farthest(look, bound)[None])[0]
+    evaluation = StepEvaluation(trace, weights, step)
+    return evaluation.perturbed(farthest(evaluation, bound)[None])[0]
 
 
-def farthest(look: Look, bound: float = BOUND) -> Array:
+def farthest(evaluation: StepEvaluation, bound: float = BOUND) -> Array:
     """Return the weights of `adversary`, (Tx,); raise ValueError for a bound outside 0 to 1."""
     if not 0 <= bound <= 1:
         raise ValueError(f"the bound must be from 0 to 1, not {bound!r}")
-    real, limit = look.alignment, _INSIDE * bound
-    starts = _starts(look, limit)
+    real, limit = evaluation.alignment, _INSIDE * bound
+    starts = _starts(evaluation, limit)
     # Climb from each start twice: along the gradient, and along the natural gradient of p(w).
-    metrics = np.repeat(np.stack([np.eye(len(real)), _stride(look)]), len(starts), axis=0)
+    metrics = np.repeat(np.stack([np.eye(len(real)), _stride(evaluation)]), len(starts), axis=0)
 
-    def settle(looks: Array) -> tuple[Array, Array]:
+    def settle(attentions: Array) -> tuple[Array, Array]:
         # Pull points outside the bound back towards alpha; the change grows almost linearly along that line.
-        looks, change = looks.copy(), look.change(looks)
+        attentions, change = attentions.copy(), evaluation.change(attentions)
         for _ in range(_PULLS):
             over = change > limit
             if over.any():
                 shares = _PULL * limit / change[over]
-                looks[over] = real + shares[:, None] * (looks[over] - real)
-                change[over] = look.change(looks[over])
-        return looks, np.where(change <= limit, jensen_shannon(looks, real), -np.inf)
+                attentions[over] = real + shares[:, None] * (attentions[over] - real)
+                change[over] = evaluation.change(attentions[over])
+        return attentions, np.where(change <= limit, jensen_shannon(attentions, real), -np.inf)
 
-    def slope(looks: Array) -> Array:
-        away = np.log(np.maximum(looks, 1e-12) / np.maximum(looks + real, 1e-12))
+    def slope(attentions: Array) -> Array:
+        away = np.log(np.maximum(attentions, 1e-12) / np.maximum(attentions + real, 1e-12))
         away = _level(np.maximum(away - away.max(axis=1, keepdims=True), -_STEEPEST))
-        change, wall = look.change_and_slopes(looks)
+        change, wall = evaluation.change_and_slopes(attentions)
         wall = _level(wall)
         ahead, aside = (np.einsum("nj,njk->nk", one, metrics) for one in (away, wall))
         # Near the bound, move along it and not across it.
@@ -73,16 +73,16 @@ def farthest(look: Look, bound: float = BOUND) -> Array:
         return along
 
     found, heights = climb(np.concatenate([starts, starts]), slope, settle, _STEPS)
-    return _kept_within(look, found[heights.argmax()], bound)
+    return _kept_within(evaluation, found[heights.argmax()], bound)
 
 
-def _stride(look: Look) -> Array:
+def _stride(evaluation: StepEvaluation) -> Array:
     """Return the matrix that turns a gradient into a natural gradient of p(w), (Tx, Tx).
 
     It is the inverse of the Fisher information of the weights at alpha, damped by a multiple of the identity.
     """
-    real, ends = look.alignment, np.eye(len(look.alignment))
-    before, after = look.probabilities, look.distributions(real + _NEAR * (ends - real))
+    real, ends = evaluation.alignment, np.eye(len(evaluation.alignment))
+    before, after = evaluation.probabilities, evaluation.distributions(real + _NEAR * (ends - real))
     turns = (after - before) / _NEAR
     information = (turns / np.maximum(before, 1e-300)) @ turns.T
     size = max(float(np.trace(information)) / len(real), 1e-300)
@@ -90,29 +90,29 @@ def _stride(look: Look) -> Array:
     return np.asarray(stride, dtype=np.float64)
 
 
-def _kept_within(look: Look, found: Array, bound: float) -> Array:
+def _kept_within(evaluation: StepEvaluation, found: Array, bound: float) -> Array:
     """Return weights (Tx,) closer to alpha where `found` exceeds the bound in double precision."""
     for share in (1.0, 0.999, 0.99, 0.9):
-        nearer: Array = look.alignment + share * (found - look.alignment)
-        if look.tried(nearer[None])[0].total_variation <= bound:
+        nearer: Array = evaluation.alignment + share * (found - evaluation.alignment)
+        if evaluation.perturbed(nearer[None])[0].total_variation <= bound:
             return nearer
-    return look.alignment
+    return evaluation.alignment
 
 
-def _starts(look: Look, limit: float) -> Array:
+def _starts(evaluation: StepEvaluation, limit: float) -> Array:
     """Return starting distributions (N, Tx) whose change is at most `limit`, where there are any.
 
     They are alpha, and the farthest points on lines from alpha, and from its strongest piece alone, to each source
     piece and to the uniform distribution without the strongest piece.
     """
-    real, strongest = look.alignment, np.eye(len(look.alignment))[look.alignment.argmax()]
+    real, strongest = evaluation.alignment, np.eye(len(evaluation.alignment))[evaluation.alignment.argmax()]
     ends = np.concatenate([np.eye(len(real)), (1 - strongest)[None] / max(len(real) - 1, 1)])
     starts = [real[None]]
     for begin, shares in ((real, _NEAR_REAL), (strongest, _NEAR_STRONGEST)):
-        looks = (begin + np.array(shares)[:, None, None] * (ends - begin)).reshape(-1, len(real))
-        far = np.where(look.change(looks) <= limit, jensen_shannon(looks, real), -np.inf)
+        attentions = (begin + np.array(shares)[:, None, None] * (ends - begin)).reshape(-1, len(real))
+        far = np.where(evaluation.change(attentions) <= limit, jensen_shannon(attentions, real), -np.inf)
         # Where too few are within the bound, `settle` pulls the others back.
-        starts.append(looks[np.argsort(-far, kind="stable")[:_STARTS]])
+        starts.append(attentions[np.argsort(-far, kind="stable")[:_STARTS]])
     return np.concatenate(starts)
 
 

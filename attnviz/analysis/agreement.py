@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.attribution_methods import Answer, AttributionMethods
+from attnviz.analysis.attribution_methods import AttributionMethod, AttributionMethods
 from attnviz.analysis.distributions import total_variation
 
 Array = NDArray[np.float64]
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 class Agreement:
     """Pairwise agreement of A attribution methods, at one step or averaged over several."""
 
-    names: tuple[Answer, ...]
+    names: tuple[AttributionMethod, ...]
     top: Array
     """Whether both have the same top source piece, (A, A), 0 or 1; over several steps the share of steps."""
     tau: Array
@@ -25,15 +25,15 @@ class Agreement:
     variation: Array
     """Total variation of their positive parts, (A, A), from 0 (the same) to 1 (disjoint)."""
 
-    def apart(self) -> tuple[Answer, Answer]:
+    def apart(self) -> tuple[AttributionMethod, AttributionMethod]:
         """Return the two methods that agree on the top piece at the fewest steps; the first of equals."""
         return self._pair(self.top.argmin())
 
-    def together(self) -> tuple[Answer, Answer]:
+    def together(self) -> tuple[AttributionMethod, AttributionMethod]:
         """Return the two different methods that agree on the top piece at the most steps; the first of equals."""
         return self._pair(np.where(np.triu(np.ones(self.top.shape), 1) > 0, self.top, -1).argmax())
 
-    def _pair(self, place: np.intp) -> tuple[Answer, Answer]:
+    def _pair(self, place: np.intp) -> tuple[AttributionMethod, AttributionMethod]:
         one, other = np.unravel_index(place, self.top.shape)
         return self.names[one], self.names[other]
 

@@ -8,6 +8,7 @@ without a piece.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -24,8 +25,8 @@ from attnviz.trace.attributions import Attributions
 
 Array = NDArray[np.float64]
 
-Answer = Literal["attention", "posterior", "ledger", "gradient", "erased", "erased_input"]
-ATTRIBUTION_METHODS: tuple[Answer, ...] = get_args(Answer)
+AttributionMethod = Literal["attention", "posterior", "logit_attribution", "gradient", "erased", "erased_input"]
+ATTRIBUTION_METHODS: tuple[AttributionMethod, ...] = get_args(AttributionMethod)
 """All attribution methods, in display order; erasure is measured at the attention and at the input."""
 
 
@@ -33,22 +34,25 @@ ATTRIBUTION_METHODS: tuple[Answer, ...] = get_args(Answer)
 class AttributionMethods:
     """The attributions of a translation; without the network, those that need gradients are missing."""
 
-    matrices: Mapping[Answer, Array]
-    """(Ty, Tx) each: shares from 0 to 1 for attention and posterior, logits for the ledger, nats for the others."""
+    matrices: Mapping[AttributionMethod, Array]
+    """(Ty, Tx) each.
+
+    Shares from 0 to 1 for attention and posterior, logits for the logit attribution, nats for the others.
+    """
 
     @property
-    def names(self) -> tuple[Answer, ...]:
+    def names(self) -> tuple[AttributionMethod, ...]:
         """The available methods, in display order."""
         return tuple(name for name in ATTRIBUTION_METHODS if name in self.matrices)
 
-    def shares(self, name: Answer) -> Array:
+    def shares(self, name: AttributionMethod) -> Array:
         """Return the attribution of one method on a common scale, (Ty, Tx), from -1 to 1.
 
         Each entry is divided by the sum of absolute values of its row. A row of zeros stays.
         """
         return _over(self.matrices[name], np.abs(self.matrices[name]))
 
-    def support(self, name: Answer) -> Array:
+    def support(self, name: AttributionMethod) -> Array:
         """Return the positive part of an attribution, (Ty, Tx), normalised so that rows sum to 1.
 
         A row without positive entries is nan.
@@ -59,13 +63,24 @@ class AttributionMethods:
         return shares
 
 
+class _WithFormerName(dict[AttributionMethod, Array]):
+    """Attributions by method, which are also found by the name that version 0.2 gave one of them."""
+
+    def __missing__(self, name: str) -> Array:
+        if name != "ledger":
+            raise KeyError(name)
+        warnings.warn('the attribution "ledger" is now "logit_attribution"', DeprecationWarning, stacklevel=3)
+        return self["logit_attribution"]
+
+
 def attribution_methods(trace: Trace, weights: Weights, attributions: Attributions | None = None) -> AttributionMethods:
     """Return all attributions for every step of a translation.
 
     - "attention": alpha_ij after interventions;
     - "posterior": alpha_ij p(y_i | c = h_j), normalised, by Bayes' rule, unlike the default kind of `posterior`;
-    - "ledger": what alpha_ij h_j adds to the logit of y_i through the maxout's winners, minus what it adds to the mean
-      logit of the vocabulary, which changes no probability; with `readout_state="current"`, without the part via s_i;
+    - "logit_attribution": what alpha_ij h_j adds to the logit of y_i through the maxout's winners, minus what it adds
+      to the mean logit of the vocabulary, which changes no probability; with `readout_state="current"`, without the
+      part via s_i;
     - "gradient": d log p(y_i) / d E x_j . E x_j;
     - "erased": the drop of log p(y_i) when j is excluded from the attention and the other weights are renormalised;
     - "erased_input": the drop of log p(y_i) when E x_j becomes the mean embedding.
@@ -75,21 +90,21 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
     has no attention or the weights are another model's.
     """
     readouts = Readouts(trace, weights)
-    found: dict[Answer, Array] = {
+    found: dict[AttributionMethod, Array] = {
         "attention": readouts.alignment,
         "posterior": posterior_of(readouts, "posterior"),
-        "ledger": readouts.alignment * readouts.fit(),
+        "logit_attribution": readouts.alignment * readouts.fit(),
         "erased": erased_logarithms(readouts),
     }
     if attributions is not None:
         found |= {"gradient": attributions.gradient, "erased_input": attributions.erased}
-    return AttributionMethods(MappingProxyType(found))
+    return AttributionMethods(MappingProxyType(_WithFormerName(found)))
 
 
 def added_logits(trace: Trace, weights: Weights) -> Array:
     """Return what each source piece adds to the logit of the written piece, (Ty, Tx), signed.
 
-    These are the source terms of the logit attribution of every step. Raise as `answers`.
+    These are the source terms of the logit attribution of every step. Raise as `attribution_methods`.
     """
     readouts = Readouts(trace, weights)
     return readouts.alignment * readouts.fit(centred=False)

@@ -18,7 +18,7 @@ from attnviz.trace import Judgement
 from attnviz.trace.quantity import check_shapes
 
 
-class JudgementProver(Verifier):
+class JudgementVerifier(Verifier):
     """Verifies a verdict, which has one step."""
 
     def __init__(self, trace: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
@@ -43,9 +43,9 @@ class JudgementProver(Verifier):
         return {name: (getattr(self.trace, name), array) for name, array in found.by_name().items()}
 
 
-def prove_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
+def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
     """Return the comparison of every quantity of a verdict; errors as for `JudgementProver`."""
-    return JudgementProver(judgement, weights).prove(0)
+    return JudgementVerifier(judgement, weights).verify(0)
 
 
 def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:

@@ -71,7 +71,7 @@ def energy_decomposition(trace: Recurrent, weights: Weights | None, step: int, p
     return EnergyDecomposition(query, key, scorer.activations(query, key), score_vector(trace, weights), scorer.bounded)
 
 
-def head_microscope(opened: OpenHead, row: int, column: int) -> EnergyDecomposition:
+def head_energy_decomposition(opened: OpenHead, row: int, column: int) -> EnergyDecomposition:
     """Return the decomposition of a transformer head's score, in float64: contribution_k = q_k k_k / sqrt(d/H).
 
     `row` and `column` are 0-based. For masked cells it is the score before the mask.

@@ -70,10 +70,12 @@ def logit_attribution(trace: Trace | Seq2SeqTrace, weights: Weights, step: int, 
     `weights` are those of the model that made the trace (`load_weights`). Raise IndexError where there is no such step
     or piece.
     """
-    return ledgers(trace, weights, [(step, piece_id)])[0]
+    return logit_attributions(trace, weights, [(step, piece_id)])[0]
 
 
-def ledgers(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
+def logit_attributions(
+    trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]
+) -> list[LogitAttribution]:
     """Return the logit attributions of several `cells`, pairs (step, piece), in fewer products than one by one.
 
     Raise ValueError for an imported translator with a tanh between contexts and logits, whose logits do not split.

@@ -19,7 +19,7 @@ from attnviz.trace import Trace
 Array = NDArray[np.float64]
 Ids = NDArray[np.intp]
 
-_RIVALS, _VERTICES = 4, 2
+_FOILS, _VERTICES = 4, 2
 _GRID = (np.arange(1, 6) / 5) ** 1.5
 """Shares of the movable weight that are tried first."""
 _HALVINGS, _REFINEMENTS = 8, 2
@@ -69,18 +69,18 @@ class _Moves:
         logits = np.concatenate(
             [readouts.rough_logits(steps, self.real[steps, None])[:, 0] for steps in readouts.blocks(1)]
         )
-        order = np.argsort(-logits[:, EOS:], axis=1)[:, : _RIVALS + 1] + EOS
-        self.first, self.rivals = order[:, 0], order[:, 1:]
+        order = np.argsort(-logits[:, EOS:], axis=1)[:, : _FOILS + 1] + EOS
+        self.first, self.foils = order[:, 0], order[:, 1:]
         """Ids of the likeliest piece, (S,), and of its foils, (S, at most _RIVALS)."""
 
-    def leads(self, looks: Array) -> tuple[Array, Ids]:
-        """Return the lead of the best foil over the first piece for each of the `looks` (S, C, Tx), and the foil's id.
+    def leads(self, attentions: Array) -> tuple[Array, Ids]:
+        """Return the lead of the best foil over the first piece, and its id, for each of the `attentions` (S, C, Tx).
 
         Both are (S, C); leads are differences of logits.
         """
-        leads, ids = np.empty(looks.shape[:2]), np.empty(looks.shape[:2], dtype=np.intp)
-        for steps in self.readouts.blocks(looks.shape[1]):
-            logits = self.readouts.rough_logits(steps, looks[steps])
+        leads, ids = np.empty(attentions.shape[:2]), np.empty(attentions.shape[:2], dtype=np.intp)
+        for steps in self.readouts.blocks(attentions.shape[1]):
+            logits = self.readouts.rough_logits(steps, attentions[steps])
             first = self.first[steps, None, None]
             own = np.take_along_axis(logits, first, axis=2)[..., 0]
             np.put_along_axis(logits, first, -np.inf, axis=2)
@@ -96,9 +96,9 @@ class _Moves:
         # Distance to the crossing on the way to each vertex, if the lead grew linearly.
         way = np.where(alone > _CLEAR, now / np.minimum(now - alone, -_CLEAR) * (1 - real), np.inf)
         vertices = np.argsort(way, axis=1)[:, :_VERTICES]
-        rivals = np.concatenate([self.rivals, np.take_along_axis(ids, vertices, axis=1)], axis=1)
-        slopes = self._slopes(np.broadcast_to(real[:, None], (*rivals.shape, count)), rivals)
-        by_slope = slopes[:, : self.rivals.shape[1]].argmax(axis=2)
+        foils = np.concatenate([self.foils, np.take_along_axis(ids, vertices, axis=1)], axis=1)
+        slopes = self._slopes(np.broadcast_to(real[:, None], (*foils.shape, count)), foils)
+        by_slope = slopes[:, : self.foils.shape[1]].argmax(axis=2)
         return np.concatenate([by_slope, vertices], axis=1), slopes
 
     def again(self, taken: Array) -> tuple[Ids, Array]:
@@ -123,10 +123,10 @@ class _Moves:
 
         def moved(shares: Array) -> Array:
             amounts = shares * room
-            looks: Array = real - np.clip(amounts[..., None] - before, 0, giving)
-            np.put_along_axis(looks, receivers[..., None], 0, axis=2)
-            np.put_along_axis(looks, receivers[..., None], 1 - looks.sum(axis=2, keepdims=True), axis=2)
-            return looks
+            attentions: Array = real - np.clip(amounts[..., None] - before, 0, giving)
+            np.put_along_axis(attentions, receivers[..., None], 0, axis=2)
+            np.put_along_axis(attentions, receivers[..., None], 1 - attentions.sum(axis=2, keepdims=True), axis=2)
+            return attentions
 
         changed = np.stack([self.leads(moved(np.full(room.shape, share)))[0] > _CLEAR for share in _GRID])
         place = changed.argmax(axis=0)
@@ -142,14 +142,14 @@ class _Moves:
         rows, best = np.arange(len(room)), lengths.argmin(axis=1)
         return lengths[rows, best], moved(np.where(does, outside, 0))[rows, best]
 
-    def _slopes(self, looks: Array, rivals: Ids) -> Array:
-        """Return the gradients of the foils' leads (S, C) by the `looks` (S, C, Tx), in their shape."""
-        rows = self.readouts.output_rows(rivals) - self.readouts.output_rows(self.first)[:, None]
-        return self.readouts.gradient(slice(None), looks, rows)
+    def _slopes(self, attentions: Array, foils: Ids) -> Array:
+        """Return the gradients of the foils' leads (S, C) by the `attentions` (S, C, Tx), in their shape."""
+        rows = self.readouts.output_rows(foils) - self.readouts.output_rows(self.first)[:, None]
+        return self.readouts.gradient(slice(None), attentions, rows)
 
 
-def _without(looks: Array, receivers: Ids) -> Array:
-    """Return the `looks` (S, C, Tx) with 0 at the `receivers` (S, C)."""
-    left = looks.copy()
+def _without(attentions: Array, receivers: Ids) -> Array:
+    """Return the `attentions` (S, C, Tx) with 0 at the `receivers` (S, C)."""
+    left = attentions.copy()
     np.put_along_axis(left, receivers[..., None], 0, axis=2)
     return left

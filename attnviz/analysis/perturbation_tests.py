@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.adversary import BOUND, farthest
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.step_evaluation import Look, Trial
+from attnviz.analysis.step_evaluation import PerturbedStep, StepEvaluation
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -30,25 +30,25 @@ class PerturbationTests:
 
     step: int
     """0-based step."""
-    real: Trial
-    uniform: Trial
+    real: PerturbedStep
+    uniform: PerturbedStep
     """Equal weights on all source pieces."""
-    permuted: tuple[Trial, ...]
+    permuted: tuple[PerturbedStep, ...]
     """The step's own weights, randomly permuted."""
-    without_strongest: Trial
+    without_strongest: PerturbedStep
     """The largest weight set to 0, the others renormalised."""
-    adversary: Trial
+    adversary: PerturbedStep
     """The farthest weights that keep p(w) nearly unchanged: see `adversary`."""
 
     @property
     def change_when_permuted(self) -> float:
         """Median total variation over the permutations."""
-        return float(np.median([trial.total_variation for trial in self.permuted]))
+        return float(np.median([perturbed.total_variation for perturbed in self.permuted]))
 
     @property
     def kept_when_permuted(self) -> float:
         """Share of permutations that write the same piece as the step's own weights."""
-        return float(np.mean([trial.piece_id == self.real.piece_id for trial in self.permuted]))
+        return float(np.mean([perturbed.piece_id == self.real.piece_id for perturbed in self.permuted]))
 
 
 def perturbation_tests(
@@ -69,19 +69,19 @@ def perturbation_tests(
     """
     if permutations < 1:
         raise ValueError(f"there must be at least one permutation, not {permutations!r}")
-    look = Look(trace, weights, step)
-    count = len(look.alignment)
-    looks = np.concatenate(
+    evaluation = StepEvaluation(trace, weights, step)
+    count = len(evaluation.alignment)
+    attentions = np.concatenate(
         [
-            look.alignment[None],
+            evaluation.alignment[None],
             np.full((1, count), 1 / count),
-            without_strongest(look.alignment)[None],
-            permuted(look.alignment, permutations, seed, look.step),
-            farthest(look, bound)[None],
+            without_strongest(evaluation.alignment)[None],
+            permuted(evaluation.alignment, permutations, seed, evaluation.step),
+            farthest(evaluation, bound)[None],
         ]
     )
-    real, uniform, without, *drawn, adversary = look.tried(looks)
-    return PerturbationTests(look.step, real, uniform, tuple(drawn), without, adversary)
+    real, uniform, without, *drawn, adversary = evaluation.perturbed(attentions)
+    return PerturbationTests(evaluation.step, real, uniform, tuple(drawn), without, adversary)
 
 
 def permuted(alignment: Array, count: int, seed: int, step: int) -> Array:

@@ -16,7 +16,7 @@ from attnviz.analysis import seq2seq_recomputation as again
 from attnviz.analysis.cells import names
 from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
-from attnviz.analysis.logit_attribution import ledgers
+from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.recomputation import log_softmax, softmax
 from attnviz.analysis.verification import LIKELIEST, Pairs, Verifier
@@ -26,7 +26,7 @@ from attnviz.trace.quantity import check_shapes
 Array = NDArray[np.float64]
 
 
-class Seq2SeqProver(Verifier):
+class Seq2SeqVerifier(Verifier):
     """Verifies the steps of one trace; the encoder's numbers are recomputed once for all steps."""
 
     def __init__(self, trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
@@ -61,8 +61,8 @@ class Seq2SeqProver(Verifier):
         pairs["energy sums"] = [one.energy for one in units], found["energies"]
         if trace.linear:
             shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
-            entries = ledgers(trace, self.weights, [(step, piece) for piece in shown])
-            pairs["ledger sums"] = [entry.logit for entry in entries], found["logits"][shown]
+            entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
+            pairs["logit attribution sums"] = [entry.logit for entry in entries], found["logits"][shown]
         return pairs
 
     @cached_property

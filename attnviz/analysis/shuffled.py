@@ -38,10 +38,10 @@ def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS
         raise ValueError(f"there must be at least one permutation, not {permutations!r}")
     readouts = Readouts(trace, weights)
     real = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
-    looks = np.stack([permuted(row, permutations, seed, step) for step, row in enumerate(real)])
-    change, kept = np.empty(looks.shape[:2]), np.empty(looks.shape[:2])
+    attentions = np.stack([permuted(row, permutations, seed, step) for step, row in enumerate(real)])
+    change, kept = np.empty(attentions.shape[:2]), np.empty(attentions.shape[:2])
     for steps in readouts.blocks(permutations + 1):
-        logits = readouts.rough_logits(steps, np.concatenate([real[steps, None], looks[steps]], axis=1))
+        logits = readouts.rough_logits(steps, np.concatenate([real[steps, None], attentions[steps]], axis=1))
         written = logits[..., EOS:].argmax(axis=2)
         logits -= logits.max(axis=2, keepdims=True)
         np.exp(logits, out=logits)

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class PerturbedStep:
     """One step with other attention weights; the rest of the step is unchanged."""
 
     weights: Array
@@ -43,7 +43,7 @@ class Trial:
         return [(int(piece), float(self.probabilities[piece])) for piece in order]
 
 
-class Look:
+class StepEvaluation:
     """One step, prepared for other attention weights."""
 
     def __init__(self, trace: Trace, weights: Weights, step: int, readouts: Readouts | None = None) -> None:
@@ -67,49 +67,49 @@ class Look:
         found: Array = np.exp(self.readouts.log_probabilities(self.step, self.alignment[None])[0])
         return found
 
-    def distributions(self, looks: Array) -> Array:
-        """Return p(w) for each of the `looks` (N, Tx): (N, K)."""
-        found: Array = np.exp(self.readouts.log_probabilities(self.step, looks))
+    def distributions(self, attentions: Array) -> Array:
+        """Return p(w) for each of the `attentions` (N, Tx): (N, K)."""
+        found: Array = np.exp(self.readouts.log_probabilities(self.step, attentions))
         return found
 
-    def tried(self, looks: Array) -> list[Trial]:
-        """Return the trial of each of the `looks` (N, Tx), whose rows sum to 1."""
-        distributions = self.distributions(looks)
-        apart, varied = jensen_shannon(looks, self.alignment), total_variation(distributions, self.probabilities)
+    def perturbed(self, attentions: Array) -> list[PerturbedStep]:
+        """Return the perturbed of each of the `attentions` (N, Tx), whose rows sum to 1."""
+        distributions = self.distributions(attentions)
+        apart, varied = jensen_shannon(attentions, self.alignment), total_variation(distributions, self.probabilities)
         return [
-            Trial(look, p, float(bits), float(distance), float(p[self.chosen]))
-            for look, p, bits, distance in zip(looks, distributions, apart, varied, strict=True)
+            PerturbedStep(evaluation, p, float(bits), float(distance), float(p[self.chosen]))
+            for evaluation, p, bits, distance in zip(attentions, distributions, apart, varied, strict=True)
         ]
 
-    def slopes(self, looks: Array, of_logits: NDArray[np.floating]) -> Array:
-        """Return gradients by the `looks` (N, Tx), given those by the logits (N, K), in float32 or float64."""
+    def slopes(self, attentions: Array, of_logits: NDArray[np.floating]) -> Array:
+        """Return gradients by the `attentions` (N, Tx), given those by the logits (N, K), in float32 or float64."""
         steps = slice(self.step, self.step + 1)
         of_readouts = self.readouts.of_readouts(of_logits)
-        found: Array = self.readouts.gradient(steps, looks[None], of_readouts[None])[0]
+        found: Array = self.readouts.gradient(steps, attentions[None], of_readouts[None])[0]
         return found
 
-    def change(self, looks: Array) -> Array:
-        """Return the total variation of p(w) for each of the `looks` (N, Tx) from that with alpha_i, (N,).
+    def change(self, attentions: Array) -> Array:
+        """Return the total variation of p(w) for each of the `attentions` (N, Tx) from that with alpha_i, (N,).
 
         It is single precision, correct to about 1e-6, for searches; `tried` is double precision.
         """
-        return total_variation(self._rough(looks), self._probabilities32)
+        return total_variation(self._rough(attentions), self._probabilities32)
 
-    def change_and_slopes(self, looks: Array) -> tuple[Array, Array]:
-        """Return `change` of the `looks` (N, Tx) and its gradients by them, (N, Tx).
+    def change_and_slopes(self, attentions: Array) -> tuple[Array, Array]:
+        """Return `change` of the `attentions` (N, Tx) and its gradients by them, (N, Tx).
 
         Where a probability is unchanged, at which |x| has no gradient, 0 is used.
         """
-        distributions = self._rough(looks)
+        distributions = self._rough(attentions)
         apart = distributions - self._probabilities32
         signs = 0.5 * np.sign(apart)
         signs -= (distributions * signs).sum(axis=1, keepdims=True)
         change: Array = 0.5 * np.abs(apart).sum(axis=1, dtype=np.float64)
-        return change, self.slopes(looks, distributions * signs)
+        return change, self.slopes(attentions, distributions * signs)
 
-    def _rough(self, looks: Array) -> NDArray[np.float32]:
-        """Return p(w) in float32 for each of the `looks` (N, Tx): (N, K)."""
-        powers: NDArray[np.float32] = self.readouts.rough_logits(slice(self.step, self.step + 1), looks[None])[0]
+    def _rough(self, attentions: Array) -> NDArray[np.float32]:
+        """Return p(w) in float32 for each of the `attentions` (N, Tx): (N, K)."""
+        powers: NDArray[np.float32] = self.readouts.rough_logits(slice(self.step, self.step + 1), attentions[None])[0]
         powers -= powers.max(axis=1, keepdims=True)
         np.exp(powers, out=powers)
         powers /= powers.sum(axis=1, keepdims=True)
@@ -119,9 +119,9 @@ class Look:
     def _probabilities32(self) -> NDArray[np.float32]:
         return self.probabilities.astype(np.float32)
 
-    def log_likelihood_and_slopes(self, looks: Array, piece_id: int) -> tuple[Array, Array]:
-        """Return log p of a piece for each of the `looks` (N, Tx), (N,), and its gradients by them, (N, Tx)."""
-        logarithms = self.readouts.log_probabilities(self.step, looks)
+    def log_likelihood_and_slopes(self, attentions: Array, piece_id: int) -> tuple[Array, Array]:
+        """Return log p of a piece for each of the `attentions` (N, Tx), (N,), and its gradients by them, (N, Tx)."""
+        logarithms = self.readouts.log_probabilities(self.step, attentions)
         of_logits = -np.exp(logarithms)
         of_logits[:, piece_id] += 1
-        return logarithms[:, piece_id], self.slopes(looks, of_logits)
+        return logarithms[:, piece_id], self.slopes(attentions, of_logits)

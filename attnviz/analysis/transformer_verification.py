@@ -23,7 +23,7 @@ _SINGLE = ("annotations", "readouts")
 """Quantities without an axis for layers or blocks."""
 
 
-class TransformerProver(Verifier):
+class TransformerVerifier(Verifier):
     """Verifies the steps of one trace."""
 
     def __init__(self, trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:

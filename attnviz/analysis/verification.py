@@ -19,7 +19,7 @@ from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.analysis.fit import check_fit
 from attnviz.analysis.interventions import changed_energies
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.logit_attribution import ledgers
+from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.readout import pairs as readout_pairs
@@ -115,14 +115,14 @@ class Verifier(ABC):
         attention.
         """
 
-    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Verification:
+    def verify(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Verification:
         """Return the comparison of every quantity of 0-based `step`; arguments as for `pairs`."""
         pairs = self.pairs(step, pieces, reading=reading)
         checks = tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
         return Verification(checks, self.missing)
 
 
-class Prover(Verifier):
+class RNNsearchVerifier(Verifier):
     """Verifies the steps of one RNNsearch trace; the encoder's numbers are recomputed once for all steps."""
 
     def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
@@ -170,8 +170,8 @@ class Prover(Verifier):
         wide = readout_pairs(trace, self.weights, step)
         pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
-        entries = ledgers(trace, self.weights, [(step, piece) for piece in shown])
-        pairs["ledger sums"] = [entry.logit for entry in entries], logits[shown]
+        entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
+        pairs["logit attribution sums"] = [entry.logit for entry in entries], logits[shown]
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return pairs
@@ -258,9 +258,9 @@ class Prover(Verifier):
         return np.stack([self._attended(i)["alignment"] for i in range(len(self.trace.target_pieces))])
 
 
-def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Verification:
-    """Verify one 0-based step; for several steps of one trace, reuse a `Prover`."""
-    return Prover(trace, weights).prove(step)
+def verify(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Verification:
+    """Verify one 0-based step; for several steps of one trace, reuse an `RNNsearchVerifier`."""
+    return RNNsearchVerifier(trace, weights).verify(step)
 
 
 def _exact(values: NDArray[Any]) -> Array:

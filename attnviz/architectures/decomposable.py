@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.decomposable_verification import JudgementProver, check_judgement_fit
+from attnviz.analysis.decomposable_verification import JudgementVerifier, check_judgement_fit
 from attnviz.architectures.declaration import Architecture
 from attnviz.trace import Judgement
 
-DECOMPOSABLE = Architecture("decomposable", Judgement, JudgementProver, check_judgement_fit)
+DECOMPOSABLE = Architecture("decomposable", Judgement, JudgementVerifier, check_judgement_fit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.seq2seq_verification import Seq2SeqProver, check_seq2seq_fit
+from attnviz.analysis.seq2seq_verification import Seq2SeqVerifier, check_seq2seq_fit
 from attnviz.architectures.declaration import Architecture, Told
 from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.languages import gettext
@@ -12,7 +12,7 @@ from attnviz.wording import equations, idea, seq2seq_equations, seq2seq_stages
 IMPORTED = Architecture(
     "seq2seq",
     Seq2SeqTrace,
-    Seq2SeqProver,
+    Seq2SeqVerifier,
     check_seq2seq_fit,
     Told(
         seq2seq_stages.import_stage_titles,

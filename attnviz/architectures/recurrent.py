@@ -7,13 +7,23 @@ from attnviz.trace import Recurrent
 IDEA = {"energy": 1, "softmax": 2, "units": 3, "context": 3, "state": 4, "candidates": 5}
 """Figures of a step for somebody who knows no formula, with their stages."""
 EVERY_TRANSLATION = frozenset(
-    ["facts", "proof", "rivals", "tour", "candidates", "idea-facts", "idea-candidates"]
+    ["facts", "verification", "foils", "tour", "candidates", "idea-facts", "idea-candidates"]
     + [f"equation-{stage}" for stage in range(1, 6)]
 )
 """Payloads of every translation, whatever made it."""
 PAYLOADS = (
     EVERY_TRANSLATION
-    | {"energy", "softmax", "growth", "units", "machine", "microscope", "state", "ledger", "contrast"}
+    | {
+        "energy",
+        "softmax",
+        "growth",
+        "units",
+        "diagram",
+        "energy-decomposition",
+        "state",
+        "logit-attribution",
+        "contrast",
+    }
     | {f"idea-{name}" for name in IDEA}
 )
 

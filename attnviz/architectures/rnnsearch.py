@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.fit import check_model
-from attnviz.analysis.verification import Prover
+from attnviz.analysis.verification import RNNsearchVerifier
 from attnviz.architectures.declaration import Architecture, Told
 from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.trace import Trace
@@ -12,7 +12,7 @@ from attnviz.wording import equations, idea, stages
 RNNSEARCH = Architecture(
     "rnnsearch",
     Trace,
-    Prover,
+    RNNsearchVerifier,
     check_model,
     Told(
         stages.stage_titles,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.transformer_verification import TransformerProver, check_transformer_fit
+from attnviz.analysis.transformer_verification import TransformerVerifier, check_transformer_fit
 from attnviz.architectures.declaration import Architecture, Told
 from attnviz.architectures.recurrent import EVERY_TRANSLATION
 from attnviz.languages import gettext
@@ -15,7 +15,7 @@ IDEA = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
 TRANSFORMER = Architecture(
     "transformer",
     TransformerTrace,
-    TransformerProver,
+    TransformerVerifier,
     check_transformer_fit,
     Told(
         transformer_stages.head_stage_titles,

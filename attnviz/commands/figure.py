@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from attnviz.analysis.recomputation import Weights
     from attnviz.importing.records import AttentionRecords
     from attnviz.importing.sentence_pair import Found
-    from attnviz.trace import Attention, Branches, Trace
+    from attnviz.trace import Attention, Trace, WhatIfs
 
 
 SUMMARY = "save a sentence's alignment, or a step, or another program's attention, as a file"
 
 WITHOUT_THE_MODEL = {
-    "html": "The page has no logit ledger",
+    "html": "The page has no logit attribution",
     "pharaoh": "The links are by attention, not by what it turned out to be about once the word was known",
 }
 """Message for each output format that is incomplete where the model's weights are missing."""
@@ -80,16 +80,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--picture",
         default="heatmap",
         metavar="NAME",
-        help="heatmap, or a picture of the step: attention, energy, microscope, softmax, context, state, maxout, "
-        "candidates, posterior, ledger, trials; of a transformer scores, weights, values, stream, "
-        "candidates",
+        help="heatmap, or a picture of the step: attention, energy, energy-decomposition, softmax, context, state, "
+        "maxout, candidates, posterior, logit-attribution, perturbation-tests; of a transformer scores, weights, values, "
+        "stream, candidates",
     )
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
     add(
         "--source",
         type=positive,
         metavar="N",
-        help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest",
+        help="the source piece, from 1, of the energy decomposition and in the rows of the logit attribution; else the "
+        "strongest",
     )
     add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
     add(
@@ -125,13 +126,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the file; raise AttnvizError for options that cannot be combined, or where drawing or writing fails."""
     _check(options)
-    from attnviz.export.files import Look, check_ending, save, uses_weights
+    from attnviz.export.files import FigureOptions, check_ending, save, uses_weights
 
     ending = check_ending(options.output)  # check before loading a model
     face: Face = options.face or "before"
     if ending == "pharaoh" and face == "difference":
         raise AttnvizError("Links are drawn before or after the word: there are none of the difference.")
-    look = Look(
+    figure_options = FigureOptions(
         picture=options.picture,
         step=_from_0(options.step),
         source=_from_0(options.source),
@@ -144,19 +145,19 @@ def run(options: argparse.Namespace) -> None:
         title=not options.no_title,
         theme=options.theme,
     )
-    trace, branches = _shown(options)
+    trace, what_ifs = _shown(options)
     if options.gold:
         from attnviz.analysis.gold import read_links
 
         with about("--gold"):
-            look = replace(look, gold=read_links(options.gold, trace.words()))
+            figure_options = replace(figure_options, gold=read_links(options.gold, trace.words()))
     if trace.imported or not trace.recurrent:
-        split = uses_weights(trace, options.picture)
-        save(trace, options.output, look, _weights(trace, options.model) if split else None)
+        split = uses_weights(trace, figure_options.picture)
+        save(trace, options.output, figure_options, _weights(trace, options.model) if split else None)
         return
     from attnviz.figures.registry import STEP_FIGURES
 
-    drawn = STEP_FIGURES.get(options.picture)
+    drawn = STEP_FIGURES.get(figure_options.picture)
     by_attention = ending == "pharaoh" and options.face == "before"
     needed = ending in WITHOUT_THE_MODEL or face != "before" or (drawn and drawn.uses_weights)
     weights = _weights(trace, options.model) if needed and not by_attention else None
@@ -171,7 +172,7 @@ def run(options: argparse.Namespace) -> None:
             f"{options.model} is not it. Name its folder with --model.",
             file=sys.stderr,
         )
-    save(trace, options.output, look, weights, branches)
+    save(trace, options.output, figure_options, weights, what_ifs)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -187,13 +188,13 @@ def _check(options: argparse.Namespace) -> None:
         raise AttnvizError("A checkpoint translates a sentence: give its tokens.")
 
 
-def _shown(options: argparse.Namespace) -> tuple[Any, Branches | None]:
+def _shown(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
     """Return what is drawn, and for a saved trace also its what-ifs."""
-    from attnviz.trace import Branches
+    from attnviz.trace import WhatIfs
 
     if options.trace:
-        branches = Branches.load(options.trace)
-        return seen_by_heads(branches.first, options), branches
+        what_ifs = WhatIfs.load(options.trace)
+        return seen_by_heads(what_ifs.first, options), what_ifs
     if options.attention or options.checkpoint:
         return seen_by_heads(_attention(options), options), None
     trace = load_translator(options).translate(
@@ -208,7 +209,7 @@ def _attention(options: argparse.Namespace) -> Attention:
     from attnviz.wording.imported_attention import remarks_of
 
     if options.face not in (None, "before"):
-        raise AttnvizError("Attention alone has one face: what a look was about after its word takes the whole model.")
+        raise AttnvizError("Attention alone has one face: posterior attention needs the whole model.")
     if options.checkpoint:
         from attnviz.importing.family import load_checkpoint
 

@@ -53,8 +53,8 @@ class _Looks:
     def settle(self, sums: Array) -> None:
         """Store the exact values from the log sums, one for each cell in `telling`."""
         exact = self.logits[self.telling] - sums
-        lacking = (self.alone[self.telling] - exact)[exact < np.log(0.5)]
-        self.alone -= lacking.mean() if len(lacking) else 0
+        missing = (self.alone[self.telling] - exact)[exact < np.log(0.5)]
+        self.alone -= missing.mean() if len(missing) else 0
         self.alone[self.telling] = exact
         np.minimum(self.alone, 0, out=self.alone)
 

@@ -193,12 +193,12 @@ def _gap(score: LengthScore) -> str:
 
 def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance) -> Section:
     """Return mean BLEU over the files for each beam width and length penalty, the best in bold."""
-    perturbation_tests = tune(model.translator, corpora, progress=progress)
-    best = best_trial(perturbation_tests)
-    penalties = list(dict.fromkeys(trial.length_penalty for trial in perturbation_tests))
+    trials = tune(model.translator, corpora, progress=progress)
+    best = best_trial(trials)
+    penalties = list(dict.fromkeys(trial.length_penalty for trial in trials))
     rows = []
-    for beam in dict.fromkeys(trial.beam for trial in perturbation_tests):
-        of_width = [trial for trial in perturbation_tests if trial.beam == beam]
+    for beam in dict.fromkeys(trial.beam for trial in trials):
+        of_width = [trial for trial in trials if trial.beam == beam]
         cells = [f"**{number(t.bleu, 2)}**" if t is best else number(t.bleu, 2) for t in of_width]
         rows.append([search_name(beam), *cells, number(of_width[0].sentences_per_second, 0)])
     columns = ["search \\ length penalty", *(f"{penalty:.1f}" for penalty in penalties), "sentences/s"]
@@ -206,7 +206,7 @@ def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance
         f"Best for {model.name}: {search_name(best.beam)}, length penalty {best.length_penalty:.1f} (mean BLEU "
         f"{best.bleu:.2f}: {', '.join(f'{file} {bleu:.2f}' for file, bleu in best.by_file.items())})."
     )
-    records = [{"model": model.name, **asdict(trial), "best": trial is best} for trial in perturbation_tests]
+    records = [{"model": model.name, **asdict(trial), "best": trial is best} for trial in trials]
     title = f"Beam width and length penalty, {model.name}"
     return Section("tuning", title, records, markdown_table(columns, rows), "pairs", ("--tune",), [note])
 

@@ -41,7 +41,7 @@ def tune(
 
     Each width is searched once: the length penalty only ranks the finished hypotheses.
     """
-    perturbation_tests = []
+    trials = []
     for beam in beams:
         started = time.perf_counter()
         found = {name: _search(translator, pairs, beam, progress) for name, pairs in corpora.items()}
@@ -52,13 +52,13 @@ def tune(
         }
         for place, penalty in enumerate(length_penalties):
             each = {name: scores[place] for name, scores in by_file.items()}
-            perturbation_tests.append(Trial(beam, penalty, sum(each.values()) / len(each), each, speed))
-    return perturbation_tests
+            trials.append(Trial(beam, penalty, sum(each.values()) / len(each), each, speed))
+    return trials
 
 
-def best_trial(perturbation_tests: Sequence[Trial]) -> Trial:
+def best_trial(trials: Sequence[Trial]) -> Trial:
     """Return the trial with the highest BLEU; of equals the one with the narrowest beam."""
-    return max(perturbation_tests, key=lambda trial: (trial.bleu, -trial.beam))
+    return max(trials, key=lambda trial: (trial.bleu, -trial.beam))
 
 
 def choose(finished: Sequence[Finished], length_penalty: float) -> Finished:

@@ -1,8 +1,11 @@
 """Export translations: images, lecture pages, TikZ, tables, links."""
 
-from attnviz.export.files import Look, save
+from attnviz.export.files import FigureOptions, save
 from attnviz.export.html_table import heatmap_html
 from attnviz.export.lecture import lecture_html
 from attnviz.export.tikz import heatmap_tikz
+from attnviz.former_names import former_names
 
-__all__ = ["Look", "heatmap_html", "heatmap_tikz", "lecture_html", "save"]
+__all__ = ["FigureOptions", "heatmap_html", "heatmap_tikz", "lecture_html", "save"]
+
+__getattr__ = former_names(__name__, {"Look": "FigureOptions"})

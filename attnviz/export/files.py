@@ -22,24 +22,24 @@ from attnviz.export.sheet import printed
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.build import for_print
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import step_figure
+from attnviz.figures.registry import figure_name, step_figure
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName, palette
 from attnviz.text import without_isolates
-from attnviz.trace import Aligned, Branches
+from attnviz.trace import Aligned, WhatIfs
 from attnviz.wording.file_headings import heatmap_heading
 
 HEATMAP = "heatmap"
-LEDGERS = ("ledger", "contrast")
+LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
 """Figures that need weights and are available for imported translators too."""
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
 ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
 
 
 @dataclass(frozen=True)
-class Look:
+class FigureOptions:
     """What to draw, and how."""
 
     picture: str = HEATMAP
@@ -63,13 +63,17 @@ class Look:
     gold: GoldLinks | None = None
     """Gold links to mark on the heatmap in images and .html; None for those of the record."""
 
+    def __post_init__(self) -> None:
+        """Take the current name of a figure that is given by a former one."""
+        object.__setattr__(self, "picture", figure_name(self.picture))
+
 
 def save(
     trace: Aligned,
     path: str | Path,
-    look: Look | None = None,
+    options: FigureOptions | None = None,
     weights: Weights | None = None,
-    branches: Branches | None = None,
+    what_ifs: WhatIfs | None = None,
 ) -> None:
     """Write `path`, whose extension decides the content.
 
@@ -78,14 +82,14 @@ def save(
 
     Logit attributions and faces of the heatmap other than "before" need the `weights` of the model that made the trace
     (`load_weights`). With weights, .html contains the logit attributions, and .pharaoh links by posterior attention
-    instead of attention. With the `branches` that `trace` is one of, .html has a card for each what-if, and .json all
+    instead of attention. With the `what_ifs` that `trace` is one of, .html has a card for each what-if, and .json all
     of them.
 
     Raise AttnvizError for another extension, a step or figure that does not exist, and where the file cannot be
     written.
     """
     path = Path(path)
-    replace_bytes(path, contents(trace, check_ending(path), look or Look(), weights, branches))
+    replace_bytes(path, contents(trace, check_ending(path), options or FigureOptions(), weights, what_ifs))
 
 
 def check_ending(path: Path) -> str:
@@ -98,107 +102,109 @@ def check_ending(path: Path) -> str:
 
 def uses_weights(trace: Any, picture: str) -> bool:
     """Return whether weights add to the content: posterior attention, or the logit attributions of `picture`."""
-    return trace.recurrent and (not trace.imported or picture in LEDGERS)
+    return trace.recurrent and (not trace.imported or picture in LOGIT_ATTRIBUTION)
 
 
 def contents(
-    trace: Any, ending: str, look: Look, weights: Weights | None = None, branches: Branches | None = None
+    trace: Any, ending: str, options: FigureOptions, weights: Weights | None = None, what_ifs: WhatIfs | None = None
 ) -> bytes:
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError as `save` does."""
-    if not uses_weights(trace, look.picture):
+    if not uses_weights(trace, options.picture):
         weights = None
-    _check(trace, ending, look, weights)
+    _check(trace, ending, options, weights)
     if ending in IMAGES:
-        return image(_sheet(trace, look, weights), IMAGES[ending])
+        return image(_sheet(trace, options, weights), IMAGES[ending])
     if ending == "csv":
-        return csv(table(trace, look, weights))
+        return csv(table(trace, options, weights))
     if ending == "json":
-        text = trace.to_json() if branches is None else branches.to_json()
+        text = trace.to_json() if what_ifs is None else what_ifs.to_json()
     elif ending == "pharaoh":
         text = (record_links(trace) if weights is None else pharaoh(words_after(trace, weights))) + "\n"
     elif ending == "html":
         text = lecture_html(
             trace,
-            by=look.by,
-            face=look.face,
-            colours=look.colours,
-            root=look.root,
-            end=look.end,
-            margins=look.margins,
-            step=look.step,
+            by=options.by,
+            face=options.face,
+            colours=options.colours,
+            root=options.root,
+            end=options.end,
+            margins=options.margins,
+            step=options.step,
             weights=weights,
-            branches=branches,
-            gold=_gold(trace, look),
+            what_ifs=what_ifs,
+            gold=_gold(trace, options),
         )
     else:
-        after = None if weights is None or look.face == "before" else posterior(trace, weights)
+        after = None if weights is None or options.face == "before" else posterior(trace, weights)
         text = heatmap_tikz(
             trace,
-            by=look.by,
-            face=look.face,
+            by=options.by,
+            face=options.face,
             posterior=after,
-            colours=look.colours,
-            root=look.root,
-            end=look.end,
-            step=look.step,
+            colours=options.colours,
+            root=options.root,
+            end=options.end,
+            step=options.step,
         )
     return text.encode("utf-8", "replace")
 
 
-def heading(trace: Aligned, look: Look, weights: Weights | None = None) -> str:
+def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> str:
     """Return the title of the figure."""
-    if look.picture != HEATMAP:
-        subject = _subject(trace, look, weights)
-        return step_figure(subject, look.picture).headline(subject)
+    if options.picture != HEATMAP:
+        subject = _subject(trace, options, weights)
+        return step_figure(subject, options.picture).headline(subject)
     if not trace.attends:
         return gettext("One vector for every step")
-    return ", ".join(filter(None, (heatmap_heading(look.by, look.root, look.face), told(trace).whose(trace))))
+    return ", ".join(filter(None, (heatmap_heading(options.by, options.root, options.face), told(trace).whose(trace))))
 
 
-def _sheet(trace: Aligned, look: Look, weights: Weights | None) -> go.Figure:
+def _sheet(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
     """Return the figure as an image contains it."""
-    drawn = picture(trace, look, weights)
-    if look.title:
-        return printed(drawn, trace, heading(trace, look, weights), theme=look.theme)
-    return for_print(drawn, palette(look.theme).sheet)
+    drawn = picture(trace, options, weights)
+    if options.title:
+        return printed(drawn, trace, heading(trace, options, weights), theme=options.theme)
+    return for_print(drawn, palette(options.theme).sheet)
 
 
-def _subject(trace: Aligned, look: Look, weights: Weights | None) -> Subject:
+def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:
     """Return the input of a figure of a step."""
-    return Subject(trace, look.step or 0, weights, look.source)
+    return Subject(trace, options.step or 0, weights, options.source)
 
 
-def picture(trace: Aligned, look: Look, weights: Weights | None = None) -> go.Figure:
+def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> go.Figure:
     """Return the heatmap, or the figure of the step, as a Plotly figure."""
-    if look.picture != HEATMAP:
-        subject = _subject(trace, look, weights)
-        return step_figure(subject, look.picture).draw(subject, theme=look.theme)
+    if options.picture != HEATMAP:
+        subject = _subject(trace, options, weights)
+        return step_figure(subject, options.picture).draw(subject, theme=options.theme)
     return translation_figure(
         trace,
-        by=look.by,
-        face=look.face,
+        by=options.by,
+        face=options.face,
         weights=weights,
-        colours=look.colours,
-        root=look.root,
-        end=look.end,
-        margins=look.margins,
-        step=look.step,
-        theme=look.theme,
-        gold=_gold(trace, look),
+        colours=options.colours,
+        root=options.root,
+        end=options.end,
+        margins=options.margins,
+        step=options.step,
+        theme=options.theme,
+        gold=_gold(trace, options),
     )
 
 
-def _gold(trace: Aligned, look: Look) -> GoldLinks | None:
+def _gold(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
     """Return the gold links to mark."""
-    return carried(trace) if look.gold is None else look.gold
+    return carried(trace) if options.gold is None else options.gold
 
 
-def table(trace: Aligned, look: Look, weights: Weights | None = None) -> pd.DataFrame:
+def table(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> pd.DataFrame:
     """Return the numbers of the figure."""
-    if look.picture != HEATMAP:
-        subject = _subject(trace, look, weights)
-        return step_figure(subject, look.picture).table(subject)
-    return translation_table(trace, by=look.by, face=look.face, weights=weights, end=look.end, margins=look.margins)
+    if options.picture != HEATMAP:
+        subject = _subject(trace, options, weights)
+        return step_figure(subject, options.picture).table(subject)
+    return translation_table(
+        trace, by=options.by, face=options.face, weights=weights, end=options.end, margins=options.margins
+    )
 
 
 def csv(numbers: pd.DataFrame) -> bytes:
@@ -206,29 +212,31 @@ def csv(numbers: pd.DataFrame) -> bytes:
     return without_isolates(numbers.to_csv()).encode("utf-8-sig")
 
 
-def _check(trace: Any, ending: str, look: Look, weights: Weights | None) -> None:
+def _check(trace: Any, ending: str, options: FigureOptions, weights: Weights | None) -> None:
     """Raise AttnvizError unless the requested content exists."""
     steps = len(trace.target_pieces)
-    if look.step is not None and not 0 <= look.step < steps:
-        raise AttnvizError(f"There is no step {look.step + 1}: this translation has steps 1 to {steps}.")
+    if options.step is not None and not 0 <= options.step < steps:
+        raise AttnvizError(f"There is no step {options.step + 1}: this translation has steps 1 to {steps}.")
     pieces = len(trace.source_pieces)
-    if look.source is not None and not 0 <= look.source < pieces:
-        raise AttnvizError(f"There is no source piece {look.source + 1}: this sentence has pieces 1 to {pieces}.")
-    if not trace.attends and (look.margins or ending in ("tex", "pharaoh")):
-        what = "margins" if look.margins else f"a .{ending} file"
+    if options.source is not None and not 0 <= options.source < pieces:
+        raise AttnvizError(f"There is no source piece {options.source + 1}: this sentence has pieces 1 to {pieces}.")
+    if not trace.attends and (options.margins or ending in ("tex", "pharaoh")):
+        what = "margins" if options.margins else f"a .{ending} file"
         raise AttnvizError(f"The model {trace.model} has no attention, so no alignment, of which {what} would tell.")
-    if look.margins and ending in ("tex", "json", "pharaoh"):
+    if options.margins and ending in ("tex", "json", "pharaoh"):
         raise AttnvizError(f"A .{ending} file has no margins: leave them out, or save .svg, .pdf, .png, .html or .csv.")
-    if look.gold and (look.picture != HEATMAP or ending not in (*IMAGES, "html")):
+    if options.gold and (options.picture != HEATMAP or ending not in (*IMAGES, "html")):
         raise AttnvizError("Links that people drew are marked on the heatmap, in .png, .svg, .pdf and .html files.")
-    if look.picture == HEATMAP:
+    if options.picture == HEATMAP:
         return
-    step_figure(_subject(trace, look, weights), look.picture)
-    if look.face != "before":
-        raise AttnvizError(f"Before and after the word are faces of the heatmap; the picture {look.picture!r} has one.")
-    if look.margins:
-        raise AttnvizError(f"Margins belong to the heatmap; the picture {look.picture!r} has none.")
-    if look.step is None:
-        raise AttnvizError(f"The picture {look.picture!r} is of one step: say which.")
+    step_figure(_subject(trace, options, weights), options.picture)
+    if options.face != "before":
+        raise AttnvizError(
+            f"Before and after the word are faces of the heatmap; the picture {options.picture!r} has one."
+        )
+    if options.margins:
+        raise AttnvizError(f"Margins belong to the heatmap; the picture {options.picture!r} has none.")
+    if options.step is None:
+        raise AttnvizError(f"The picture {options.picture!r} is of one step: say which.")
     if ending in ("html", "tex", "json", "pharaoh"):
-        raise AttnvizError(f"A .{ending} file is of the whole translation, not of the picture {look.picture!r}.")
+        raise AttnvizError(f"A .{ending} file is of the whole translation, not of the picture {options.picture!r}.")

@@ -14,25 +14,29 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
-from attnviz.analysis.logit_attribution import LogitAttribution, ledgers
+from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributions
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import told as told_of
 from attnviz.export.offline_page import in_every_language, offline_page, plain, variants
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.logit_attribution import ledger_waterfall
+from attnviz.figures.logit_attribution import logit_attribution_waterfall
 from attnviz.figures.posterior import posterior_bars
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, language
 from attnviz.palette import Colours, ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
-from attnviz.trace import Aligned, Branches, Trace
+from attnviz.trace import Aligned, Trace, WhatIfs
 from attnviz.wording.attention_variants import face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.lecture import lecture_footer, lecture_words
-from attnviz.wording.logit_attribution import ledger_heading, ledger_sentence, ledger_title
+from attnviz.wording.logit_attribution import (
+    logit_attribution_heading,
+    logit_attribution_sentence,
+    logit_attribution_title,
+)
 from attnviz.wording.posterior_attention import after_sentence, after_title
 from attnviz.wording.what_if import card_texts
 
@@ -43,7 +47,7 @@ The first two are of recurrent translators, the next two of a transformer's head
 attention.
 """
 
-POSTERIOR, LEDGER = "posterior", "ledger"
+POSTERIOR, LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
 
 _STAGES = {"attention": 2, "context": 3, "weights": 2, "values": 3, "look": 2, "candidates": 5}
 """Stage whose sentence is displayed above a figure."""
@@ -74,8 +78,12 @@ class _Lecture:
         if self.after:
             drawn[POSTERIOR] = [plain(posterior_bars(self.trace, self.after, i, theme=theme)) for i in self._steps()]
         if self.accounts:
-            drawn[LEDGER] = [
-                plain(ledger_waterfall(self.trace, account, ledger_title(self._name(i)), theme=theme))
+            drawn[LOGIT_ATTRIBUTION] = [
+                plain(
+                    logit_attribution_waterfall(
+                        self.trace, account, logit_attribution_title(self._name(i)), theme=theme
+                    )
+                )
                 for i, account in enumerate(self.accounts)
             ]
         return drawn
@@ -115,8 +123,8 @@ class _Lecture:
                 notes[POSTERIOR] = {"title": after_title(), "note": after_sentence(self.trace, self.after, i)}
             if self.accounts:
                 name = self._name(i)
-                note = ledger_sentence(self.trace, self.accounts[i], name, None)
-                notes[LEDGER] = {"title": ledger_heading(quote(name)), "note": note}
+                note = logit_attribution_sentence(self.trace, self.accounts[i], name, None)
+                notes[LOGIT_ATTRIBUTION] = {"title": logit_attribution_heading(quote(name)), "note": note}
             steps.append(
                 {"sentence": told_of(self.trace).step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes}
             )
@@ -129,7 +137,7 @@ class _Lecture:
         look: dict[str, Any] = {
             "root": self.root,
             "margins": self.margins,
-            "ledgers": bool(self.accounts),
+            "logit_attributions": bool(self.accounts),
             "faces": len(self.faces) > 1,
             "whose": kind.whose(self.trace),
             "how": kind.how(self.trace),
@@ -157,7 +165,7 @@ def lecture_html(
     margins: bool = False,
     step: int | None = None,
     weights: Weights | None = None,
-    branches: Branches | None = None,
+    what_ifs: WhatIfs | None = None,
     gold: GoldLinks | None = None,
 ) -> str:
     """Return an HTML page that opens at 0-based `step` (default: the first); other arguments as for `heatmap`.
@@ -165,7 +173,7 @@ def lecture_html(
     It contains the figures of all steps, in both themes and every language, with a language switch; the theme is the
     browser's, and it needs no network (see `offline_page`). With the `weights` of the model that made the trace, every
     step has the logit attribution of its word. With weights and attention, the heatmap has a switch between its faces,
-    starting at `face`, and every step has prior, likelihood and posterior. With the `branches` that `trace` belongs to,
+    starting at `face`, and every step has prior, likelihood and posterior. With the `what_ifs` that `trace` belongs to,
     each what-if has a card that displays it; their figures are compressed. `gold` links are marked on the heatmap of
     `trace` only, since words of the others may differ. Raise AttnvizError where another face lacks its weights,
     ValueError for an unknown choice.
@@ -181,8 +189,8 @@ def lecture_html(
         "language": language(),
         "names": LANGUAGES,
     } | version(trace, gold=gold)
-    if branches is not None and branches.branches:
-        record |= _branches(branches, trace, version)
+    if what_ifs is not None and what_ifs.what_ifs:
+        record |= _what_ifs(what_ifs, trace, version)
     title = f"attnviz: {shorten(source, 80)}"
     return offline_page("lecture.html", title, record, "lecture.js")
 
@@ -192,7 +200,7 @@ def _version(weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None 
     accounts: tuple[LogitAttribution, ...] = ()
     after = None
     if weights is not None and isinstance(trace, Trace):  # other traces have neither
-        accounts = tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
+        accounts = tuple(logit_attributions(trace, weights, list(enumerate(trace.target_ids))))
         after = posterior_attention(trace, weights) if trace.attends else None
     lecture = _Lecture(trace=trace, after=after, accounts=accounts, gold=gold, **look)
     return {
@@ -201,12 +209,12 @@ def _version(weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None 
     } | variants(lecture.figures)
 
 
-def _branches(branches: Branches, shown: Aligned, version: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+def _what_ifs(what_ifs: WhatIfs, shown: Aligned, version: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """Return the what-ifs in every language, the index of the displayed one, and the compressed data of the others."""
-    traces = [branches.first, *branches.traces]
+    traces = [what_ifs.first, *what_ifs.traces]
     on_show = [trace.fingerprint for trace in traces].index(shown.fingerprint)
     packed = [None if number == on_show else _packed(version(trace)) for number, trace in enumerate(traces)]
-    return {"onShow": on_show, "others": packed, "cards": in_every_language(lambda: card_texts(branches))}
+    return {"onShow": on_show, "others": packed, "cards": in_every_language(lambda: card_texts(what_ifs))}
 
 
 def _packed(version: dict[str, Any]) -> str:

@@ -3,10 +3,10 @@
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.attribution_methods import (
     agreement_table,
-    all_answers_table,
-    answer_table,
-    answers_figure,
-    answers_table,
+    all_attributions_table,
+    attribution_table,
+    attributions_figure,
+    attributions_table,
 )
 from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
@@ -16,23 +16,24 @@ from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
-from attnviz.figures.minimal_change import firmness_figure, firmness_table
-from attnviz.figures.perturbation_tests import trials_figure, trials_table
+from attnviz.figures.minimal_change import minimal_change_figure, minimal_change_table
+from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
 from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.figures.translation import translation_figure, translation_table
+from attnviz.former_names import former_names
 
 __all__ = [
     "STEP_FIGURES",
     "StepFigure",
     "Subject",
     "agreement_table",
-    "all_answers_table",
-    "answer_table",
-    "answers_figure",
-    "answers_table",
+    "all_attributions_table",
     "attention_bars",
     "attention_table",
+    "attribution_table",
+    "attributions_figure",
+    "attributions_table",
     "beam_tree_figure",
     "beam_tree_table",
     "candidates",
@@ -42,17 +43,31 @@ __all__ = [
     "comparison_table",
     "context_strips",
     "context_table",
-    "firmness_figure",
-    "firmness_table",
     "heatmap",
     "heatmap_alt",
     "heatmap_table",
+    "minimal_change_figure",
+    "minimal_change_table",
+    "perturbation_tests_figure",
+    "perturbation_tests_table",
     "shuffled_figure",
     "shuffled_table",
     "step_figure",
     "step_figures",
     "translation_figure",
     "translation_table",
-    "trials_figure",
-    "trials_table",
 ]
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "all_answers_table": "all_attributions_table",
+        "answer_table": "attribution_table",
+        "answers_figure": "attributions_figure",
+        "answers_table": "attributions_table",
+        "firmness_figure": "minimal_change_figure",
+        "firmness_table": "minimal_change_table",
+        "trials_figure": "perturbation_tests_figure",
+        "trials_table": "perturbation_tests_table",
+    },
+)

@@ -8,7 +8,7 @@ from attnviz.figures.build import Spec
 from attnviz.palette import Palette
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """Colour, dash and symbol of a line."""
 
     colour: str
@@ -23,10 +23,10 @@ class Look(NamedTuple):
         }
 
 
-def look_of(attention: str, ink: Palette) -> Look:
+def line_style(attention: str, ink: Palette) -> LineStyle:
     """Return the style of a model with this kind of attention, as in BLEU by length."""
     return {
-        "additive": Look(ink.ink, "solid", "circle"),
-        "general": Look(ink.plus, "dash", "square"),
-        "none": Look(ink.minus, "dot", "diamond"),
+        "additive": LineStyle(ink.ink, "solid", "circle"),
+        "general": LineStyle(ink.plus, "dash", "square"),
+        "none": LineStyle(ink.minus, "dot", "diamond"),
     }[attention]

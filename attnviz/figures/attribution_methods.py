@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.analysis.agreement import Agreement
-from attnviz.analysis.attribution_methods import Answer, AttributionMethods
+from attnviz.analysis.attribution_methods import AttributionMethod, AttributionMethods
 from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import PRINT_WIDTH, Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.heatmap import MOST_TEXTS
@@ -18,7 +18,7 @@ from attnviz.figures.labels import axis_labels, literal
 from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.wording.attribution_methods import told_answers
+from attnviz.wording.attribution_methods import attribution_method_names
 from attnviz.wording.labels import shorten
 
 _ROW, _CAPTION, _KEY = (11, 20), 44, 40
@@ -31,7 +31,7 @@ _LABEL = 12
 _EM = 0.56
 
 
-def answers_figure(
+def attributions_figure(
     trace: Trace,
     found: AttributionMethods,
     *,
@@ -78,15 +78,15 @@ def answers_figure(
     return build(panels, layout)
 
 
-def answers_table(trace: Trace, found: AttributionMethods, step: int) -> pd.DataFrame:
+def attributions_table(trace: Trace, found: AttributionMethods, step: int) -> pd.DataFrame:
     """Return the attributions of 0-based `step` in their own units, a row for each source piece (counted from 1)."""
-    told = told_answers()
+    told = attribution_method_names()
     columns: dict[str, Any] = {gettext("source piece"): list(trace.source_pieces)}
     columns |= {f"{told[name].name}, {told[name].unit}": found.matrices[name][step] for name in found.names}
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(trace.source_pieces) + 1, name="j"))
 
 
-def answer_table(trace: Trace, found: AttributionMethods, name: Answer) -> pd.DataFrame:
+def attribution_table(trace: Trace, found: AttributionMethods, name: AttributionMethod) -> pd.DataFrame:
     """Return one attribution in its own unit: target pieces down, source pieces across, each with its number."""
     rows, columns = (
         [f"{number} {piece}" for number, piece in enumerate(pieces, 1)]
@@ -95,12 +95,12 @@ def answer_table(trace: Trace, found: AttributionMethods, name: Answer) -> pd.Da
     return pd.DataFrame(found.matrices[name], index=pd.Index(rows, name=gettext("target \\ source")), columns=columns)
 
 
-def all_answers_table(trace: Trace, found: AttributionMethods) -> pd.DataFrame:
+def all_attributions_table(trace: Trace, found: AttributionMethods) -> pd.DataFrame:
     """Return the attributions of all steps in their own units, a row for each target piece i and source piece j.
 
     Both are counted from 1.
     """
-    told, (steps, pieces) = told_answers(), found.matrices[found.names[0]].shape
+    told, (steps, pieces) = attribution_method_names(), found.matrices[found.names[0]].shape
     index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
     columns: dict[str, Any] = {
         gettext("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
@@ -112,7 +112,7 @@ def all_answers_table(trace: Trace, found: AttributionMethods) -> pd.DataFrame:
 
 def agreement_table(found: Agreement) -> pd.DataFrame:
     """Return the agreement of each pair of attributions: same top piece, tau-b, total variation."""
-    told = told_answers()
+    told = attribution_method_names()
     pairs = list(zip(*np.triu_indices(len(found.names), 1), strict=True))
     frame = {
         gettext("attribution"): [told[found.names[one]].name for one, _ in pairs],
@@ -124,9 +124,9 @@ def agreement_table(found: Agreement) -> pd.DataFrame:
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pairs) + 1, name=gettext("row")))
 
 
-def _panel(trace: Trace, found: AttributionMethods, name: Answer, cells: Grid, by: By, ink: Palette) -> Spec:
+def _panel(trace: Trace, found: AttributionMethods, name: AttributionMethod, cells: Grid, by: By, ink: Palette) -> Spec:
     """Return the heatmap of one attribution."""
-    told = told_answers()[name]
+    told = attribution_method_names()[name]
     shares, amounts = (_cut(trace, values, cells, by) for values in (found.shares(name), found.matrices[name]))
     panel = {
         "type": "heatmap",
@@ -152,7 +152,9 @@ def _cut(trace: Trace, values: NDArray[np.float64], cells: Grid, by: By) -> NDAr
     return merged[: len(cells.target), : len(cells.source)]
 
 
-def _layout(cells: Grid, names: tuple[Answer, ...], across: int, wide: int, ink: Palette) -> tuple[Spec, list[Spec]]:
+def _layout(
+    cells: Grid, names: tuple[AttributionMethod, ...], across: int, wide: int, ink: Palette
+) -> tuple[Spec, list[Spec]]:
     """Return the layout without frames, and the axes of each panel.
 
     Source labels are below the lowest panel of each column, target labels left of each row.
@@ -173,7 +175,7 @@ def _layout(cells: Grid, names: tuple[Answer, ...], across: int, wide: int, ink:
         "shapes": [],
         "meta": {"narrowest": max(300, left + 12 + across * (_COLUMN * columns + _GAP))},
     }
-    told, axes = told_answers(), []
+    told, axes = attribution_method_names(), []
     gap = _GAP / (wide - left)
     width = (1 - gap * (across - 1)) / across
     for place, name in enumerate(names):
@@ -265,7 +267,7 @@ def _key(layout: Spec, ink: Palette) -> Spec:
 
 
 def _alt(trace: Trace, found: AttributionMethods, step: int | None) -> str:
-    told, steps = told_answers(), range(len(trace.target_pieces)) if step is None else [step]
+    told, steps = attribution_method_names(), range(len(trace.target_pieces)) if step is None else [step]
     listed = "; ".join(
         gettext(
             "{answer}: {piece}",

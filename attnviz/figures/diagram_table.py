@@ -13,7 +13,7 @@ from attnviz.trace import Trace
 from attnviz.wording.labels import subscript
 
 
-def machine_table(trace: Trace, step: int) -> pd.DataFrame:
+def diagram_table(trace: Trace, step: int) -> pd.DataFrame:
     """Return a row for each vector drawn at 0-based `step`.
 
     These are the annotations with energies and weights, then context, both states and readout; the last columns are the

@@ -39,7 +39,7 @@ def head_hover(units: int) -> str:
     return gettext("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
 
 
-def microscope_table(units: EnergyDecomposition) -> pd.DataFrame:
+def energy_decomposition_table(units: EnergyDecomposition) -> pd.DataFrame:
     """Return the units of an energy, largest |contribution| first, with the running sum.
 
     The index is the unit's number, from 1.
@@ -60,7 +60,9 @@ def microscope_table(units: EnergyDecomposition) -> pd.DataFrame:
     )
 
 
-def microscope_figure(units: EnergyDecomposition, *, operands: bool = True, theme: ThemeName = "light") -> go.Figure:
+def energy_decomposition_figure(
+    units: EnergyDecomposition, *, operands: bool = True, theme: ThemeName = "light"
+) -> go.Figure:
     """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum below.
 
     With `operands`, which need OPERANDS_WIDTH pixels, each named unit has from left to right its query (purple) and key
@@ -79,13 +81,13 @@ def microscope_figure(units: EnergyDecomposition, *, operands: bool = True, them
     panels, axes = _operands(units, top, hover[: len(top)], ink) if operands else ([], {})
     layout = rows_layout(92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], gettext("running sum"))} | axes
     layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
-    layout["meta"] = {"alt": microscope_alt(units), "narrowest": OPERANDS_WIDTH if operands else 300}
+    layout["meta"] = {"alt": energy_decomposition_alt(units), "narrowest": OPERANDS_WIDTH if operands else 300}
     hover.append(f"e = {signed(units.energy, 4)}")
     template = {"data": [*waterfall(ink), *panels], "layout": layout}
     return filled(template, rows_values(labels) | waterfall_values(values, hover))
 
 
-def microscope_alt(units: EnergyDecomposition) -> str:
+def energy_decomposition_alt(units: EnergyDecomposition) -> str:
     """Return the text alternative of the figure."""
     largest, flat = int(units.order[0]), int(saturated(units).sum())
     saturation = ""

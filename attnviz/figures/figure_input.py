@@ -19,7 +19,7 @@ from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_change import StepChange, step_change
-from attnviz.analysis.step_evaluation import Trial
+from attnviz.analysis.step_evaluation import PerturbedStep
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 
@@ -37,13 +37,13 @@ class Subject:
     """The examined source piece; None for the one with the largest weight."""
     word: int | None = None
     """Id of the piece whose logit is decomposed; None for the written one."""
-    rival: int | None = None
+    foil: int | None = None
     """Id of the foil; None for the likeliest other piece."""
     spelling: Callable[[int], str] | None = None
     """Returns the piece of an id, for pieces that are not recorded at the step."""
     parent: Trace | None = None
     """The translation before an intervention, for a changed one."""
-    known_ledgers: Mapping[tuple[int, int], LogitAttribution] = field(default_factory=dict)
+    known_logit_attributions: Mapping[tuple[int, int], LogitAttribution] = field(default_factory=dict)
     """Logit attributions that were computed before, by step and piece; many at once are hardly slower than one."""
     known_pairs: NDArray[np.floating] | None = None
     """Readout before maxout, (2l,), where already computed."""
@@ -63,8 +63,8 @@ class Subject:
     @property
     def against(self) -> int | None:
         """Id of the foil; None where there is no other piece."""
-        if self.rival is not None:
-            return None if self.rival == self.explained else self.rival
+        if self.foil is not None:
+            return None if self.foil == self.explained else self.foil
         return next((int(index) for index in self.trace.top_ids[self.step] if index != self.explained), None)
 
     def name(self, index: int) -> str:
@@ -82,14 +82,14 @@ class Subject:
     @cached_property
     def logit_attribution(self) -> LogitAttribution:
         """Logit attribution of the explained piece; raises ValueError without weights."""
-        return self._ledger(self.explained)
+        return self._logit_attribution(self.explained)
 
     @cached_property
     def contrast(self) -> LogitAttribution:
         """Logit attribution of the explained piece minus the foil's; raises ValueError without weights or foil."""
         if self.against is None:
             raise ValueError("there is no other piece to hold this one against")
-        return self.logit_attribution - self._ledger(self.against)
+        return self.logit_attribution - self._logit_attribution(self.against)
 
     @cached_property
     def pairs(self) -> NDArray[np.floating] | None:
@@ -111,7 +111,7 @@ class Subject:
         return step_change(self.parent, self.trace, self.step)
 
     @cached_property
-    def best_attention(self) -> Trial:
+    def best_attention(self) -> PerturbedStep:
         """The step with the attention that makes the explained piece likeliest; raises as `perturbation_tests`."""
         return best_attention(self.trace, self._at_hand(), self.step, self.explained)
 
@@ -133,9 +133,9 @@ class Subject:
             raise ValueError("what a step would have thought needs the weights of the model that made the trace")
         return self.weights
 
-    def _ledger(self, index: int) -> LogitAttribution:
-        if (self.step, index) in self.known_ledgers:
-            return self.known_ledgers[self.step, index]
+    def _logit_attribution(self, index: int) -> LogitAttribution:
+        if (self.step, index) in self.known_logit_attributions:
+            return self.known_logit_attributions[self.step, index]
         if self.weights is None:
-            raise ValueError("a logit ledger needs the weights of the model that made the trace")
+            raise ValueError("a logit attribution needs the weights of the model that made the trace")
         return logit_attribution(self.trace, self.weights, self.step, index)

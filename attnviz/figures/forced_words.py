@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.forced_words import ForcedWords
 from attnviz.figures import letters
-from attnviz.figures.attentions import look_of
+from attnviz.figures.attentions import line_style
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
 from attnviz.languages import gettext
@@ -72,7 +72,7 @@ def forced_words_table(found: ForcedWords) -> pd.DataFrame:
 
 
 def _line(found: ForcedWords, model: int, ink: Palette) -> Spec:
-    logs, look = found.log_probabilities[model], look_of(found.attentions[model], ink)
+    logs, look = found.log_probabilities[model], line_style(found.attentions[model], ink)
     return {
         "type": "scatter",
         "mode": "lines+markers",

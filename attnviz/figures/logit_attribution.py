@@ -28,7 +28,7 @@ _LABEL = 15
 """Characters of a row's label, the same at every step, so that the bars begin at one position."""
 
 
-def ledger_table(trace: Trace | Seq2SeqTrace, account: LogitAttribution) -> pd.DataFrame:
+def logit_attribution_table(trace: Trace | Seq2SeqTrace, account: LogitAttribution) -> pd.DataFrame:
     """Return all contributions, with alpha_ij for source pieces; they add up to the last row.
 
     alpha is missing in other rows.
@@ -42,7 +42,7 @@ def ledger_table(trace: Trace | Seq2SeqTrace, account: LogitAttribution) -> pd.D
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(entries) + 1, name=gettext("row")))
 
 
-def ledger_rows(accounts: Sequence[LogitAttribution], chosen: int | None = None) -> tuple[int, ...]:
+def logit_attribution_rows(accounts: Sequence[LogitAttribution], chosen: int | None = None) -> tuple[int, ...]:
     """Return the source pieces with a row of their own, in sentence order: the largest contributions, and `chosen`.
 
     They are the largest in any of the `accounts`, so that all can be drawn with the same rows.
@@ -56,7 +56,7 @@ def ledger_rows(accounts: Sequence[LogitAttribution], chosen: int | None = None)
     return tuple(sorted(rows))
 
 
-def ledger_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
+def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     """Return the template of `ledger_waterfall`."""
     ink = palette(theme)
     beside, axes = _attention(ink) if trace.attends else ([], {})
@@ -72,7 +72,7 @@ def ledger_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     return {"data": [*waterfall(ink), *beside], "layout": layout}
 
 
-def ledger_values(
+def logit_attribution_values(
     trace: Trace | Seq2SeqTrace,
     account: LogitAttribution,
     title: str | None = None,
@@ -113,7 +113,7 @@ def ledger_values(
     )
 
 
-def ledger_waterfall(
+def logit_attribution_waterfall(
     trace: Trace | Seq2SeqTrace,
     account: LogitAttribution,
     title: str | None = None,
@@ -128,7 +128,10 @@ def ledger_waterfall(
     attention, one row is the whole sentence. For marks and clicks, `layout.meta` has the row of each piece, None where
     it shares one (`entries`), and the mark's colour (`mark`).
     """
-    return filled(ledger_template(trace, theme), ledger_values(trace, account, title, rows=rows, theme=theme))
+    return filled(
+        logit_attribution_template(trace, theme),
+        logit_attribution_values(trace, account, title, rows=rows, theme=theme),
+    )
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ def _sources(trace: Trace | Seq2SeqTrace, account: LogitAttribution, rows: Seque
     """Return the rows of the source: one for each listed piece and one for the rest; without attention one row."""
     if not trace.attends:
         return _Sources([gettext("c, the sentence")], [float(account.source.sum())], [], None)
-    order = np.array(ledger_rows([account]) if rows is None else rows)
+    order = np.array(logit_attribution_rows([account]) if rows is None else rows)
     others = np.setdiff1d(np.arange(len(account.source)), order)
     weights = trace.alignment[account.step]
     names = [piece_name(trace.source_pieces[j]) for j in order]

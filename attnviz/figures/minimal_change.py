@@ -26,7 +26,7 @@ _LABEL, _OTHER = 12, 10
 Spelling = Callable[[int], str]
 
 
-def firmness_figure(
+def minimal_change_figure(
     trace: Trace, found: MinimalChange, spelling: Spelling, *, step: int | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
@@ -43,7 +43,7 @@ def firmness_figure(
     bars = {
         "type": "bar",
         "orientation": "h",
-        "name": "firmness",
+        "name": "minimal-change",
         "x": ends,
         "y": list(range(count)),
         "marker": {
@@ -94,7 +94,7 @@ def firmness_figure(
     return build([bars, written], layout)
 
 
-def firmness_table(trace: Trace, found: MinimalChange, spelling: Spelling) -> pd.DataFrame:
+def minimal_change_table(trace: Trace, found: MinimalChange, spelling: Spelling) -> pd.DataFrame:
     """Return the numbers of the figure, a row for each step (counted from 1); inf where no change was found."""
     frame = {
         gettext("target piece"): list(trace.target_pieces),

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.perturbation_tests import PerturbationTests
-from attnviz.analysis.step_evaluation import Trial
+from attnviz.analysis.step_evaluation import PerturbedStep
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
 from attnviz.languages import gettext
@@ -18,7 +18,7 @@ from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, percent
-from attnviz.wording.perturbation_tests import outcome, trial_names
+from attnviz.wording.perturbation_tests import outcome, perturbation_test_names
 
 _ROW, _TOP, _BOTTOM = 58, 10, 66
 """Pixels of a test, above the first and below the last."""
@@ -38,11 +38,11 @@ WIDTH, _LEFT, _RIGHT = 720, 34, 12
 Spelling = Callable[[int], str]
 
 
-def trials_figure(
+def perturbation_tests_figure(
     trace: Trace,
     tried: PerturbationTests,
     spelling: Spelling,
-    best: Trial | None = None,
+    best: PerturbedStep | None = None,
     *,
     theme: ThemeName = "light",
     width: int = WIDTH,
@@ -56,21 +56,23 @@ def trials_figure(
     names of the rows (`perturbation_tests`).
     """
     ink, shown = palette(theme), _shown(tried, best)
-    names = trial_names(len(tried.permuted))
+    names = perturbation_test_names(len(tried.permuted))
     traces = [*_looks(trace, tried, shown, ink), _changes(shown, spelling, ink), *_points(tried, shown, ink)]
     layout = _layout(trace, shown, width, ink) | {
         "annotations": _names(tried, shown, names, spelling, ink),
-        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "trials": list(shown)},
+        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "tests": list(shown)},
     }
     return build(traces, layout)
 
 
-def trials_table(tried: PerturbationTests, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
+def perturbation_tests_table(
+    tried: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
+) -> pd.DataFrame:
     """Return the perturbation tests of a step, a row each, and each permutation by its number.
 
     Columns: divergence of the weights, change of the output, p(y_i), and the piece that would be written.
     """
-    names = trial_names(len(tried.permuted))
+    names = perturbation_test_names(len(tried.permuted))
     rows = [(names[name], trial) for name, trial in _shown(tried, best).items() if name != "permuted"]
     rows += [(gettext("permutation {number}", number=k), trial) for k, trial in enumerate(tried.permuted, 1)]
     perturbation_tests = [trial for _, trial in rows]
@@ -84,12 +86,14 @@ def trials_table(tried: PerturbationTests, spelling: Spelling, best: Trial | Non
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
-def trials_likeliest_table(tried: PerturbationTests, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
+def perturbation_tests_likeliest_table(
+    tried: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
+) -> pd.DataFrame:
     """Return p(w) of the likeliest pieces of each test, a row for each piece with its rank.
 
     Of the permutations, it is the median one.
     """
-    names = trial_names(len(tried.permuted))
+    names = perturbation_test_names(len(tried.permuted))
     rows = [
         (names[name], rank, spelling(piece), p)
         for name, trial in _shown(tried, best).items()
@@ -99,7 +103,7 @@ def trials_likeliest_table(tried: PerturbationTests, spelling: Spelling, best: T
     return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
-def _shown(tried: PerturbationTests, best: Trial | None) -> dict[str, Trial]:
+def _shown(tried: PerturbationTests, best: PerturbedStep | None) -> dict[str, PerturbedStep]:
     """Return the test that is drawn in each row, from the top."""
     order = np.argsort([trial.total_variation for trial in tried.permuted], kind="stable")
     middle = tried.permuted[int(order[(len(order) - 1) // 2])]
@@ -113,7 +117,7 @@ def _shown(tried: PerturbationTests, best: Trial | None) -> dict[str, Trial]:
     return shown if best is None else shown | {"best": best}
 
 
-def _looks(trace: Trace, tried: PerturbationTests, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
+def _looks(trace: Trace, tried: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
     """Return the weights of each row as bars on its base line, and the step's own as dashes."""
     count = len(trace.source_pieces)
     places, names = np.arange(count), [literal(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
@@ -149,7 +153,7 @@ def _looks(trace: Trace, tried: PerturbationTests, shown: dict[str, Trial], ink:
     return [*bars, dashes]
 
 
-def _changes(shown: dict[str, Trial], spelling: Spelling, ink: Palette) -> Spec:
+def _changes(shown: dict[str, PerturbedStep], spelling: Spelling, ink: Palette) -> Spec:
     """Return the change of each row as a bar with its likeliest pieces as hover text; permutations are points."""
     rows = [(row, trial) for row, (name, trial) in enumerate(shown.items()) if name not in ("real", "permuted")]
     return {
@@ -166,13 +170,13 @@ def _changes(shown: dict[str, Trial], spelling: Spelling, ink: Palette) -> Spec:
     }
 
 
-def _likeliest(trial: Trial, spelling: Spelling) -> str:
+def _likeliest(trial: PerturbedStep, spelling: Spelling) -> str:
     return "<br>".join(
         f"{literal(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in trial.top(_LIKELIEST)
     )
 
 
-def _points(tried: PerturbationTests, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
+def _points(tried: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
     """Return the change of every permutation as a point, and a mark at the median."""
     row, count = list(shown).index("permuted") + _MIDDLE, len(tried.permuted)
     # Jitter by a fixed pattern that separates neighbours, so that the figure is reproducible.
@@ -197,7 +201,7 @@ def _points(tried: PerturbationTests, shown: dict[str, Trial], ink: Palette) -> 
 
 
 def _names(
-    tried: PerturbationTests, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling, ink: Palette
+    tried: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling, ink: Palette
 ) -> list[Spec]:
     """Return the name of each row above its weights, and the outcome above its change."""
     note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
@@ -229,7 +233,7 @@ def _names(
     return notes
 
 
-def _layout(trace: Trace, shown: dict[str, Trial], width: int, ink: Palette) -> Spec:
+def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Palette) -> Spec:
     rows, count = len(shown), len(trace.source_pieces)
     room = _LOOKS[1] * (width - _LEFT - _RIGHT)
     labelled = _labelled(np.max([trial.weights for trial in shown.values()], axis=0), room)
@@ -292,7 +296,7 @@ def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], room: float
     return sorted(kept)
 
 
-def _alt(tried: PerturbationTests, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling) -> str:
+def _alt(tried: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling) -> str:
     told = "; ".join(
         gettext(
             "{trial}: {change:.2f}, {outcome}",

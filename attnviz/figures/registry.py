@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_microscope
+from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_energy_decomposition
 from attnviz.analysis.heads import open_head
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import attention_bars, attention_table
@@ -26,7 +26,7 @@ from attnviz.figures.context_units import (
     context_units_values,
 )
 from attnviz.figures.energies import energy_table, energy_template, energy_values
-from attnviz.figures.energy_decomposition import microscope_figure, microscope_table
+from attnviz.figures.energy_decomposition import energy_decomposition_figure, energy_decomposition_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.head import (
     head_table,
@@ -39,15 +39,21 @@ from attnviz.figures.head import (
     weights_values,
 )
 from attnviz.figures.imported_attention import look_table, look_template, look_values
-from attnviz.figures.logit_attribution import ledger_rows, ledger_table, ledger_template, ledger_values
+from attnviz.figures.logit_attribution import (
+    logit_attribution_rows,
+    logit_attribution_table,
+    logit_attribution_template,
+    logit_attribution_values,
+)
 from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
-from attnviz.figures.perturbation_tests import trials_figure, trials_table
+from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
 from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
 from attnviz.figures.requirements import (
     ATTENTION,
     CHANGED,
     CHOICE,
     ENERGIES,
+    FOIL,
     GIVEN,
     HEADS,
     KNOWN_UNITS,
@@ -56,7 +62,6 @@ from attnviz.figures.requirements import (
     ONE_LOOK,
     POSTERIOR,
     RECURRENT,
-    RIVAL,
     RNNSEARCH,
     SCORE_VECTOR,
     TRANSLATION,
@@ -69,11 +74,12 @@ from attnviz.figures.softmax import softmax_table, softmax_template, softmax_val
 from attnviz.figures.state import state_table, state_template, state_values
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.template import Picture, Values, whole
+from attnviz.former_names import current_name
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.wording.file_headings import step_heading
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.logit_attribution import ledger_title
+from attnviz.wording.logit_attribution import logit_attribution_title
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,7 @@ class StepFigure:
     heading: Callable[[Subject], str] | None = None
     """Title in a file, if different from `title`."""
 
-    def lacking(self, subject: Subject) -> str:
+    def missing(self, subject: Subject) -> str:
         """Return why there is no such figure of `subject`; empty where there is one."""
         return next((need.sentence(subject) for need in self.needs if not need.met(subject)), "")
 
@@ -122,7 +128,7 @@ def _anew(draw: Callable[..., go.Figure]) -> Picture:
 
 def _of_head(subject: Subject) -> EnergyDecomposition:
     """Return the units of the displayed head's score for the examined piece."""
-    return head_microscope(open_head(subject.trace), subject.step, subject.examined)
+    return head_energy_decomposition(open_head(subject.trace), subject.step, subject.examined)
 
 
 def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
@@ -131,7 +137,7 @@ def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], 
 
 LOOK = _of_step(look_template, look_values)
 ENERGY, SOFTMAX = _of_step(energy_template, energy_values), _of_step(softmax_template, softmax_values)
-PRODUCTS = whole(lambda subject, theme: microscope_figure(_of_head(subject), theme=theme))
+PRODUCTS = whole(lambda subject, theme: energy_decomposition_figure(_of_head(subject), theme=theme))
 SCORES, WEIGHTS_OF_HEAD = _of_step(scores_template, scores_values), _of_step(weights_template, weights_values)
 STREAM = _of_step(stream_template, stream_values)
 CONTEXT_UNITS = Picture(
@@ -161,22 +167,22 @@ def _maxout_table(subject: Subject) -> pd.DataFrame:
     return maxout_table(subject.trace, subject.step, subject.pairs)
 
 
-def _microscope_heading(subject: Subject) -> str:
+def _energy_decomposition_heading(subject: Subject) -> str:
     return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.examined)
 
 
 def rows_of(subject: Subject) -> tuple[int, ...]:
     """Return the source pieces with a row of their own in logit attribution and contrast, the examined one included."""
     both = [subject.logit_attribution] if subject.against is None else [subject.logit_attribution, subject.contrast]
-    return ledger_rows(both, subject.examined)
+    return logit_attribution_rows(both, subject.examined)
 
 
-def _ledger_values(subject: Subject, theme: ThemeName) -> Values:
-    title = ledger_title(subject.name(subject.explained))
-    return ledger_values(subject.trace, subject.logit_attribution, title, rows=rows_of(subject), theme=theme)
+def _logit_attribution_values(subject: Subject, theme: ThemeName) -> Values:
+    title = logit_attribution_title(subject.name(subject.explained))
+    return logit_attribution_values(subject.trace, subject.logit_attribution, title, rows=rows_of(subject), theme=theme)
 
 
-def _ledger_heading(subject: Subject) -> str:
+def _logit_attribution_heading(subject: Subject) -> str:
     title = gettext("Logit attribution")
     if subject.explained != subject.trace.target_ids[subject.step]:
         title = f"{title}, {quote(shorten(subject.name(subject.explained), 20))}"
@@ -184,29 +190,31 @@ def _ledger_heading(subject: Subject) -> str:
 
 
 def _contrast_values(subject: Subject, theme: ThemeName) -> Values:
-    title = ledger_title(*_rivals(subject))
-    return ledger_values(subject.trace, subject.contrast, title, rows=rows_of(subject), theme=theme)
+    title = logit_attribution_title(*_foils(subject))
+    return logit_attribution_values(subject.trace, subject.contrast, title, rows=rows_of(subject), theme=theme)
 
 
 def _contrast_title(subject: Subject) -> str:
-    name, against = (quote(shorten(name, 9)) for name in _rivals(subject))
+    name, against = (quote(shorten(name, 9)) for name in _foils(subject))
     return gettext("Why {name} and not {against}", name=name, against=against)
 
 
-def _rivals(subject: Subject) -> tuple[str, str]:
+def _foils(subject: Subject) -> tuple[str, str]:
     assert subject.against is not None  # RIVAL
     return subject.name(subject.explained), subject.name(subject.against)
 
 
-TRIALS = whole(
-    lambda subject, theme: trials_figure(
+PERTURBATION_TESTS = whole(
+    lambda subject, theme: perturbation_tests_figure(
         subject.trace, subject.perturbation_tests, subject.spelled, subject.best_attention, theme=theme
     )
 )
 CHANGE = whole(lambda subject, theme: step_change_figure(subject.change, theme=theme))
-MICROSCOPE = whole(lambda subject, theme: microscope_figure(subject.units, theme=theme))
-LEDGER = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _ledger_values)
-CONTRAST = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _contrast_values)
+ENERGY_DECOMPOSITION = whole(lambda subject, theme: energy_decomposition_figure(subject.units, theme=theme))
+LOGIT_ATTRIBUTION = Picture(
+    lambda subject, theme: logit_attribution_template(subject.trace, theme), _logit_attribution_values
+)
+CONTRAST = Picture(lambda subject, theme: logit_attribution_template(subject.trace, theme), _contrast_values)
 
 STEP_FIGURES: dict[str, StepFigure] = {
     "attention": StepFigure(
@@ -233,7 +241,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "products": StepFigure(
         lambda _: gettext("Score, unit by unit"),
         PRODUCTS,
-        lambda subject: microscope_table(_of_head(subject)),
+        lambda subject: energy_decomposition_table(_of_head(subject)),
         (HEADS,),
         summary=True,
     ),
@@ -251,33 +259,33 @@ STEP_FIGURES: dict[str, StepFigure] = {
         (ONE_LOOK, CHOICE, POSTERIOR),
         uses_weights=True,
     ),
-    "microscope": StepFigure(
+    "energy-decomposition": StepFigure(
         lambda _: gettext("Energy decomposition"),
-        MICROSCOPE,
-        lambda subject: microscope_table(subject.units),
+        ENERGY_DECOMPOSITION,
+        lambda subject: energy_decomposition_table(subject.units),
         (UNITS, ATTENTION, KNOWN_UNITS, SCORE_VECTOR),
         uses_weights=True,
-        heading=_microscope_heading,
+        heading=_energy_decomposition_heading,
     ),
-    "ledger": StepFigure(
+    "logit-attribution": StepFigure(
         lambda _: gettext("Logit attribution"),
-        LEDGER,
-        lambda subject: ledger_table(subject.trace, subject.logit_attribution),
+        LOGIT_ATTRIBUTION,
+        lambda subject: logit_attribution_table(subject.trace, subject.logit_attribution),
         (LINEAR, WEIGHTS),
         uses_weights=True,
-        heading=_ledger_heading,
+        heading=_logit_attribution_heading,
     ),
     "contrast": StepFigure(
         _contrast_title,
         CONTRAST,
-        lambda subject: ledger_table(subject.trace, subject.contrast),
-        (LINEAR, WEIGHTS, RIVAL),
+        lambda subject: logit_attribution_table(subject.trace, subject.contrast),
+        (LINEAR, WEIGHTS, FOIL),
         uses_weights=True,
     ),
-    "trials": StepFigure(
+    "perturbation-tests": StepFigure(
         lambda _: gettext("Perturbation tests"),
-        TRIALS,
-        lambda subject: trials_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
+        PERTURBATION_TESTS,
+        lambda subject: perturbation_tests_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
         (ONE_LOOK, ATTENTION, LOOKS),
         uses_weights=True,
         summary=True,
@@ -296,17 +304,30 @@ names are used in file names and on the command line.
 """
 
 
+_FORMER_FIGURES = {
+    "ledger": "logit-attribution",
+    "microscope": "energy-decomposition",
+    "trials": "perturbation-tests",
+}
+
+
 def step_figures(subject: Subject) -> dict[str, StepFigure]:
     """Return the available figures of `subject`."""
-    return {name: figure for name, figure in STEP_FIGURES.items() if not figure.lacking(subject)}
+    return {name: figure for name, figure in STEP_FIGURES.items() if not figure.missing(subject)}
+
+
+def figure_name(name: str) -> str:
+    """Return the current name of a figure, which may be given by that of version 0.2."""
+    return current_name(name, _FORMER_FIGURES, "the figure")
 
 
 def step_figure(subject: Subject, name: str) -> StepFigure:
     """Return the figure `name` of `subject`; raise AttnvizError where the name is unknown or it is not available."""
+    name = figure_name(name)
     if name not in STEP_FIGURES:
         offered = ", ".join(step_figures(subject))
         raise AttnvizError(f"There is no picture {name!r} of this translation's steps. There are {offered}.")
-    lacking = STEP_FIGURES[name].lacking(subject)
-    if lacking:
-        raise AttnvizError(lacking)
+    missing = STEP_FIGURES[name].missing(subject)
+    if missing:
+        raise AttnvizError(missing)
     return STEP_FIGURES[name]

@@ -11,7 +11,7 @@ from attnviz.figures.figure_input import Subject
 from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.wording.imported_attention import energies_are_missing, inside_is_missing
-from attnviz.wording.seq2seq_stages import no_ledger
+from attnviz.wording.seq2seq_stages import no_logit_attribution
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ LINEAR = Need(
             "This model is a transformer, so logit attribution is not possible. Feed-forward networks and "
             "normalisations lie between its heads and the logit: the logit does not split into parts."
         ),
-        no_ledger,
+        no_logit_attribution,
     ),
 )
 ONE_LOOK = Need(
@@ -165,7 +165,7 @@ CHANGED = Need(
     lambda subject: subject.parent is not None,
     lambda _: gettext("Nothing was changed by hand in this translation: there is nothing to compare it with."),
 )
-RIVAL = Need(
+FOIL = Need(
     lambda subject: subject.against is not None,
     lambda _: gettext("There is no other piece to compare this one with."),
 )

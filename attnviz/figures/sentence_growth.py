@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.clauses import Growth
-from attnviz.figures.attentions import look_of
+from attnviz.figures.attentions import line_style
 from attnviz.figures.build import base_axis, base_layout, build
 from attnviz.figures.labels import literal
 from attnviz.languages import gettext
@@ -31,7 +31,7 @@ def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: The
             "hovertemplate": "chrF %{y:.0f}",
             "cliponaxis": False,
         }
-        | look_of(kind, ink).line()
+        | line_style(kind, ink).line()
         for kind, scores in zip(found.attentions, found.scores, strict=True)
     ]
     traces.append(

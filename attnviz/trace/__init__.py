@@ -4,10 +4,10 @@
 alignment of another program. Each saves to one JSON file and loads again without the model and without torch.
 """
 
+from attnviz.former_names import former_names
 from attnviz.trace.aligned import Aligned
 from attnviz.trace.attention_record import Attention
 from attnviz.trace.beam_tree import BeamNode, BeamTree
-from attnviz.trace.branches import Branch, Branches
 from attnviz.trace.computation import Computation
 from attnviz.trace.given import MOST_TOKENS, attention
 from attnviz.trace.judgement import Judgement
@@ -17,6 +17,7 @@ from attnviz.trace.recurrent import Recurrent
 from attnviz.trace.seq2seq_trace import Seq2SeqTrace
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
+from attnviz.trace.what_ifs import WhatIf, WhatIfs
 
 __all__ = [
     "MOST_TOKENS",
@@ -25,8 +26,6 @@ __all__ = [
     "Attention",
     "BeamNode",
     "BeamTree",
-    "Branch",
-    "Branches",
     "Computation",
     "FloatArray",
     "Hypothesis",
@@ -38,6 +37,10 @@ __all__ = [
     "Seq2SeqTrace",
     "Trace",
     "TransformerTrace",
+    "WhatIf",
+    "WhatIfs",
     "Words",
     "attention",
 ]
+
+__getattr__ = former_names(__name__, {"Branch": "WhatIf", "Branches": "WhatIfs"})

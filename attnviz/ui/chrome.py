@@ -25,7 +25,7 @@ from attnviz.ui.fields import drop_restored_values, restore_values, segmented_co
 from attnviz.ui.inbox import Act, inbox
 from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.link import follow_address, link
-from attnviz.ui.page_state.address import PAGE, open_address, page_record
+from attnviz.ui.page_state.address import PAGE, open_address, page_payload
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
@@ -70,7 +70,7 @@ def run_pages(pages: Sequence[Page]) -> None:
     _masthead(pages, current)
     with _place(pages, current):
         current.draw()
-    acknowledge_handled(offered, page_record(session))
+    acknowledge_handled(offered, page_payload(session))
 
 
 def _place(pages: Sequence[Page], current: Page) -> DeltaGenerator:

@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -31,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.ui import modules
+from attnviz.ui.former_addresses import current_address
 from attnviz.ui.request_filter import GUARD, frame_ancestors
 
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -50,23 +50,23 @@ def _route(name: str, make: Callable[[Request], Response]) -> Route:
     return Route(f"/{{folders:path}}{name}", answer)
 
 
-def _record(request: Request) -> Response:
+def _shared_payload(request: Request) -> Response:
     """Return a payload of a translation, or 404 where there is none."""
     from attnviz.ui.lab import lab_payloads as lab
-    from attnviz.ui.shared_payloads import UnknownRecordError, record
+    from attnviz.ui.shared_payloads import UnknownPayloadError, payload
     from attnviz.ui.step import step_payloads as step
     from attnviz.ui.transformer import transformer_payloads as transformer
     from attnviz.ui.why import why_payloads as why
 
     wanted, makers = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
     try:
-        packed = record(makers, wanted["fingerprint"], wanted["name"], request.query_params)
-    except UnknownRecordError:
+        packed = payload(makers, wanted["fingerprint"], wanted["name"], request.query_params)
+    except UnknownPayloadError:
         return Response(status_code=404)
     return _response(packed, request, "application/json", "no-store")
 
 
-def _payload(request: Request) -> Response:
+def _session_payload(request: Request) -> Response:
     """Return a payload of a session, or 404; files are sent as attachments, whatever they contain."""
     from attnviz.ui.session_payloads import made
 
@@ -109,19 +109,6 @@ async def _module(request: Request) -> Response:
     if module is None:
         return Response(status_code=404)
     return _response(module, request, "text/javascript", FOR_EVER)
-
-
-FORMER_PATHS = ("why", "learns", "transformer", "lab", "corpus")
-"""Paths of pages from before `page` was in the address; links to them still open them."""
-
-
-async def _moved(request: Request) -> Response:
-    """Redirect from the former path of a page to its current address."""
-    folders, _, path = request.url.path.rpartition("/")
-    if path not in FORMER_PATHS:  # it only ends with the name of one
-        return Response(status_code=404)
-    asked = urlencode([("page", path), *(one for one in request.query_params.multi_items() if one[0] != "page")])
-    return Response(status_code=307, headers={"Location": f"{folders}/?{asked}"})
 
 
 @functools.cache
@@ -208,18 +195,33 @@ class _Announcement:
         await self._app(scope, receive, announce if scope["type"] == "http" else send)
 
 
+class _Redirection:
+    """Middleware that redirects from addresses of earlier versions to the current ones."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
+            request = Request(scope)
+            address = current_address(request.url.path, request.query_params.multi_items())
+            if address is not None:
+                await Response(status_code=307, headers={"Location": address})(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
 ROUTES = [
     _route(PLOTLY.file_name, _program),
     _route(KATEX.file_name, _program),
     Route("/{folders:path}attnviz-modules-{digest}/{path:path}", _module),
     _route("attnviz-{font}.woff2", _font),
-    _route("attnviz-record/{fingerprint}/{name}", _record),
-    _route("attnviz-payload/{secret}", _payload),
-    *(Route(f"/{{folders:path}}{path}", _moved) for path in FORMER_PATHS),
+    _route("attnviz-shared-payload/{fingerprint}/{name}", _shared_payload),
+    _route("attnviz-session-payload/{secret}", _session_payload),
 ]
 """Routes beside Streamlit's own."""
 
-MIDDLEWARE = [GUARD, Middleware(_Announcement)]
+MIDDLEWARE = [GUARD, Middleware(_Redirection), Middleware(_Announcement)]
 
 
 @asynccontextmanager

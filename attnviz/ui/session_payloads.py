@@ -19,7 +19,7 @@ from attnviz.languages import language, set_language
 from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.page_state.view import View
 
-PLACE = "attnviz-payload"
+PLACE = "attnviz-session-payload"
 """Prefix of the addresses of payloads, below the page."""
 _KEPT = "payloads"
 

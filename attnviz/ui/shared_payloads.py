@@ -23,7 +23,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.resources import weights_digest_of, weights_of
 
-PLACE = "attnviz-record"
+PLACE = "attnviz-shared-payload"
 """Prefix of the addresses of these payloads, below the page, before the translation's fingerprint and a name."""
 
 _ON_SHOW: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
@@ -33,12 +33,12 @@ _MADE: LRUCache[bytes] = LRUCache(32 << 20, size=len)
 """LRU cache of compressed payloads. Those of one translation take 150 to 300 kB."""
 
 
-class UnknownRecordError(LookupError):
+class UnknownPayloadError(LookupError):
     """The payload does not exist, or no session shows its translation any more."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class PayloadRequest:
     """The inputs of a payload."""
 
     trace: Any
@@ -56,7 +56,7 @@ class Asked:
     """Requested part of the translation, in the maker's own terms."""
 
 
-Maker = Callable[[Asked], Mapping[str, Any]]
+Maker = Callable[[PayloadRequest], Mapping[str, Any]]
 
 
 def on_show(trace: Trace) -> Trace:
@@ -100,15 +100,15 @@ def address(
     return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(asked)}{seen}&steps={steps}{chosen}"
 
 
-def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapping[str, str]) -> bytes:
+def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapping[str, str]) -> bytes:
     """Return a payload as JSON, compressed by gzip; `makers` by name, `asked` the parameters of its address.
 
-    Raise UnknownRecordError where there is none.
+    Raise UnknownPayloadError where there is none.
     """
     trace, maker = _ON_SHOW.get(fingerprint), makers.get(name)
     theme, code = asked.get("theme", ""), asked.get("lang", "")
     if trace is None or maker is None or theme not in get_args(ThemeName) or code not in LANGUAGES:
-        raise UnknownRecordError(name)
+        raise UnknownPayloadError(name)
     steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
     after, parent = asked.get("after") == "1", _parent(asked.get("parent", ""), trace)
     part = asked.get("part", "")[:400]
@@ -128,7 +128,7 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
 
     def made() -> bytes:
         set_language(code)
-        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent, part)
+        given = PayloadRequest(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent, part)
         text = orjson.dumps(maker(given), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)
 
@@ -140,7 +140,7 @@ def _steps(text: str, count: int) -> tuple[int, ...]:
     if text == "all":
         return tuple(range(count))
     if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < count):
-        raise UnknownRecordError(text)
+        raise UnknownPayloadError(text)
     return (int(text),)
 
 
@@ -149,7 +149,7 @@ def _word(text: str, trace: Trace) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < trace.vocabulary_size):
-        raise UnknownRecordError(text)
+        raise UnknownPayloadError(text)
     return int(text)
 
 
@@ -159,7 +159,7 @@ def _parent(fingerprint: str, trace: Trace) -> Trace | None:
         return None
     parent = _ON_SHOW.get(fingerprint)
     if parent is None or not parent.translated or not trace.translated:
-        raise UnknownRecordError(fingerprint)
+        raise UnknownPayloadError(fingerprint)
     if (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):
-        raise UnknownRecordError(fingerprint)
+        raise UnknownPayloadError(fingerprint)
     return parent

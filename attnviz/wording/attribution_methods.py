@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.analysis.agreement import Agreement, agreement
-from attnviz.analysis.attribution_methods import Answer, AttributionMethods
+from attnviz.analysis.attribution_methods import AttributionMethod, AttributionMethods
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name
@@ -28,7 +28,7 @@ class Told(NamedTuple):
     """What it is and what it leaves out."""
 
 
-def told_answers() -> dict[Answer, Told]:
+def attribution_method_names() -> dict[AttributionMethod, Told]:
     """Return the texts about each attribution method."""
     return {
         "attention": Told(
@@ -47,7 +47,7 @@ def told_answers() -> dict[Answer, Told]:
                 "uses this step alone; α′ in the heatmap also uses the other steps."
             ),
         ),
-        "ledger": Told(
+        "logit_attribution": Told(
             gettext("Logit attribution"),
             gettext("added to the logit"),
             gettext("logits"),
@@ -88,7 +88,7 @@ def told_answers() -> dict[Answer, Told]:
 
 def step_agreement(trace: Trace, found: AttributionMethods, step: int) -> str:
     """Return how far the methods agree at 0-based `step`: top pieces, orders and shares."""
-    told = told_answers()
+    told = attribution_method_names()
     first = {name: int(found.matrices[name][step].argmax()) for name in found.names}
     named, agreed = Counter(first.values()).most_common(1)[0]
     piece = quoted_name(trace.source_pieces[named])
@@ -112,7 +112,7 @@ def step_agreement(trace: Trace, found: AttributionMethods, step: int) -> str:
 
 def sentence_agreement(found: Agreement, steps: int) -> str:
     """Return how far the methods agree over all `steps` of a translation."""
-    told = told_answers()
+    told = attribution_method_names()
     (one, other), (here, there) = ([told[name].name for name in pair] for pair in (found.together(), found.apart()))
     top = found.top[np.triu_indices(len(found.names), 1)]
     start = ngettext(
@@ -148,7 +148,7 @@ def _orders_and_shares(found: Agreement) -> Iterator[str]:
         )
 
 
-def answers_caveat() -> str:
+def attributions_caveat() -> str:
     """Return what a comparison of attribution methods does and does not show."""
     return gettext(
         "The attributions answer different questions, so they can differ and all be right. Where they agree, the "

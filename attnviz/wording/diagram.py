@@ -15,12 +15,12 @@ from attnviz.wording.stages import Stage
 from attnviz.wording.terms import NEW, OLD, Sign, Taken, signs, terms
 
 
-def has_machine(trace: Any) -> bool:
+def has_diagram(trace: Any) -> bool:
     """Return whether the diagram fits this translator, whose decoder attends before its state changes."""
     return bool(trace.recurrent and trace.asks_before)
 
 
-def no_machine(trace: Aligned) -> str:
+def no_diagram(trace: Aligned) -> str:
     """Return why there is no diagram of a translator, and where its step is described."""
     if trace.imported:
         return gettext(
@@ -33,7 +33,7 @@ def no_machine(trace: Aligned) -> str:
     )
 
 
-def machine_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
+def diagram_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
         "Each vector is drawn as {count} squares, one for each of its numbers that change most in this sentence. "
@@ -63,7 +63,7 @@ def machine_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     }
 
 
-def machine_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
+def diagram_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
     """Return the symbols in the equations, by the part of the diagram where they are displayed."""
     named = terms(trace)
     key = " + ".join(filter(None, (f"{named.key} h_j", named.key_bias)))
@@ -102,7 +102,7 @@ def mixture(trace: Trace, step: int) -> str:
     return ", ".join(f"{percent(shares[k])} {quote(shorten(words.source[k], 20))}" for k in named)
 
 
-def machine_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
+def diagram_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
     """Return the text alternative of the diagram at 0-based `step`: the encoder, then the outcome of each stage."""
     start = gettext(
         "The architecture diagram at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces)

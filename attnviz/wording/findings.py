@@ -282,12 +282,12 @@ def _move(pieces: int) -> str:
 
 def _certainty(trace: Record, step: int) -> str:
     p = float(trace.probabilities[step])
-    rivals = [k for k, index in enumerate(trace.top_ids[step]) if index != trace.target_ids[step]]
+    foils = [k for k, index in enumerate(trace.top_ids[step]) if index != trace.target_ids[step]]
     sure = gettext("sure") if p >= SURE else gettext("fairly sure") if p >= UNSURE else gettext("unsure")
-    if not rivals:
+    if not foils:
         return gettext("The model was {sure} of the word.", sure=sure)
-    rival, q = trace.top_pieces[step][rivals[0]], float(trace.top_probabilities[step][rivals[0]])
-    name, share = quoted_name(rival), percent(q)
+    foil, q = trace.top_pieces[step][foils[0]], float(trace.top_probabilities[step][foils[0]])
+    name, share = quoted_name(foil), percent(q)
     if q > p:
         return gettext("The model preferred {name}, with {share}.", name=name, share=share)
     return gettext(

@@ -77,18 +77,18 @@ def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exa
     return told
 
 
-def pair_badge(proof: Verification) -> str:
+def pair_badge(verification: Verification) -> str:
     """Return the verification badge of a verdict."""
-    if proof.holds:
+    if verification.holds:
         return gettext(
             "All {numbers} numbers of this verdict check out, max |Δ| = {largest}",
-            numbers=thousands(proof.numbers),
-            largest=power_of_ten(proof.largest_difference),
+            numbers=thousands(verification.numbers),
+            largest=power_of_ten(verification.largest_difference),
         )
     return ngettext(
         "Not all numbers of this verdict check out: {count} quantity is off",
         "Not all numbers of this verdict check out: {count} quantities are off",
-        len(proof.discrepancies),
+        len(verification.discrepancies),
     )
 
 

@@ -31,7 +31,7 @@ def lecture_footer(
     face: Face,
     root: bool,
     margins: bool,
-    ledgers: bool,
+    logit_attributions: bool,
     whose: str,
     how: str,
     faces: bool = False,
@@ -39,8 +39,8 @@ def lecture_footer(
     """Return how to read the figures of `trace`, by words or by pieces, and how it was made.
 
     `whose` and `how`: the architecture's clauses on which attention is displayed and how it was made. `root`:
-    brightness is the square root of the weight. `margins`: sums and entropies are displayed. `ledgers`: there are logit
-    attributions. `faces`: the heatmap has several faces, and `face` is displayed.
+    brightness is the square root of the weight. `margins`: sums and entropies are displayed.
+    `logit_attributions`: there are logit attributions. `faces`: the heatmap has several faces, and `face` is displayed.
     """
     shade = gettext("the square root of the weight") if root else gettext("the weight")
     if not trace.attends:
@@ -93,7 +93,7 @@ def lecture_footer(
         told.append(about_the_reading())
     if isinstance(trace, Attention):
         told += [*remarks_of(trace), inside_is_missing()]
-    elif not ledgers and not whose:
+    elif not logit_attributions and not whose:
         told.append(gettext("Without the model's weights, this page has no logit attribution."))
     told.append(gettext("← and → change the step. {how}; made with attnviz.", how=how))
     return " ".join(told)

@@ -19,22 +19,24 @@ LITTLE_EFFECT = 0.03
 """Share of the sum of absolute contributions below which a contribution counts as none; its bar is invisible."""
 
 
-def ledger_heading(name: str, rival: str | None = None) -> str:
-    """Return the title of a logit attribution; `name` and `rival` are the quoted piece and foil."""
-    if rival is None:
+def logit_attribution_heading(name: str, foil: str | None = None) -> str:
+    """Return the title of a logit attribution; `name` and `foil` are the quoted piece and foil."""
+    if foil is None:
         return gettext("Logit attribution: where the logit of {name} comes from", name=name)
-    return gettext("Why {name} and not {against}", name=name, against=rival)
+    return gettext("Why {name} and not {against}", name=name, against=foil)
 
 
-def ledger_title(name: str, rival: str | None = None) -> str:
-    """Return what the bars add up to, for an axis; `name` and `rival` are piece and foil."""
-    if rival is None:
+def logit_attribution_title(name: str, foil: str | None = None) -> str:
+    """Return what the bars add up to, for an axis; `name` and `foil` are piece and foil."""
+    if foil is None:
         return gettext("logit of {name}", name=shorten(name, 9))
-    return f"{shorten(name, 9)} − {shorten(rival, 9)}"
+    return f"{shorten(name, 9)} − {shorten(foil, 9)}"
 
 
-def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name: str, rival: str | None) -> str:
-    """Return the logit attribution in words; `name` and `rival` are piece and foil."""
+def logit_attribution_sentence(
+    trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name: str, foil: str | None
+) -> str:
+    """Return the logit attribution in words; `name` and `foil` are piece and foil."""
     through = gettext("the new state s_i") if trace.reads_new_state else gettext("the state")
     looks = trace.attends
     parts = gettext(
@@ -47,10 +49,10 @@ def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name
         bias=signed(entries.bias),
     )
     logit = signed(entries.logit)
-    if rival is None:
+    if foil is None:
         told = [gettext("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
     else:
-        ahead, behind = (name, rival) if entries.logit >= 0 else (rival, name)
+        ahead, behind = (name, foil) if entries.logit >= 0 else (foil, name)
         told = [
             gettext(
                 "“{ahead}” is {often} as likely as “{behind}”. The difference of their logits is {logit}: {parts}",

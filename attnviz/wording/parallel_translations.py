@@ -69,7 +69,7 @@ def looks_told() -> str:
     )
 
 
-def by_length_sentence(lacking: Sequence[str], larger: str) -> str:
+def by_length_sentence(missing: Sequence[str], larger: str) -> str:
     """Return what the figure by length shows, and which models were not measured.
 
     `larger` names a model that is larger than the others.
@@ -78,15 +78,15 @@ def by_length_sentence(lacking: Sequence[str], larger: str) -> str:
         "Measured on sentences that none of the models was trained on. The error bars contain 95 of 100 "
         "resamplings. The length of your sentence is marked."
     )
-    if larger not in lacking:
+    if larger not in missing:
         told += " " + gettext(
             "{model} is larger and was trained on far more text. The height of its line says little about its "
             "attention, but you can compare how the lines fall with the length.",
             model=larger,
         )
-    if not lacking:
+    if not missing:
         return told
-    return told + " " + gettext("Not measured by length: {names}.", names=", ".join(lacking))
+    return told + " " + gettext("Not measured by length: {names}.", names=", ".join(missing))
 
 
 def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:
@@ -95,10 +95,10 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
     Empty where they share no bucket.
     """
     behind = [score - transformer[words] for words, score in additive.items() if words in transformer]
-    lacking = [one for one in behind if one > 0]
+    missing = [one for one in behind if one > 0]
     if not behind:
         return ""
-    if not lacking:
+    if not missing:
         return gettext(
             "At these small, equal sizes, the transformer scores at least as high as the additive model at every "
             "length."
@@ -108,9 +108,9 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
         "additive model at {count} of {all} lengths, by up to {most} BLEU.",
         "These models are small, equal in size and trained for a short time. The transformer scores below the "
         "additive model at {count} of {all} lengths, by up to {most} BLEU.",
-        len(lacking),
+        len(missing),
         all=len(behind),
-        most=decimal(max(lacking), 1),
+        most=decimal(max(missing), 1),
     )
     return (
         told
@@ -122,15 +122,15 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
     )
 
 
-def combined_badge(proofs: Sequence[Verification], step: int) -> str:
+def combined_badge(verifications: Sequence[Verification], step: int) -> str:
     """Return the verification badge of 0-based `step` for several models."""
-    if all(one.holds for one in proofs):
+    if all(one.holds for one in verifications):
         return gettext(
             "All {numbers} numbers of step {step} check out in {count} models, max |Δ| = {largest}",
-            numbers=thousands(sum(one.numbers for one in proofs)),
+            numbers=thousands(sum(one.numbers for one in verifications)),
             step=step + 1,
-            count=len(proofs),
-            largest=power_of_ten(max(one.largest_difference for one in proofs)),
+            count=len(verifications),
+            largest=power_of_ten(max(one.largest_difference for one in verifications)),
         )
     return gettext("Step {step}: not all numbers check out", step=step + 1)
 

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.analysis.shuffled import Shuffled
-from attnviz.analysis.step_evaluation import Trial
+from attnviz.analysis.step_evaluation import PerturbedStep
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name
@@ -22,7 +22,7 @@ LITTLE, MUCH = 0.1, 0.5
 """Total variation below which a change of the output is called small, and from which it is called large."""
 
 
-def trial_names(count: int) -> dict[str, str]:
+def perturbation_test_names(count: int) -> dict[str, str]:
     """Return the names of the perturbation tests of a step, with `count` permutations."""
     return {
         "real": gettext("Actual attention"),
@@ -34,7 +34,7 @@ def trial_names(count: int) -> dict[str, str]:
     }
 
 
-def outcome(real: Trial, trial: Trial, spelling: Spelling) -> str:
+def outcome(real: PerturbedStep, trial: PerturbedStep, spelling: Spelling) -> str:
     """Return in a few words which piece a test would write."""
     name = quoted_name(spelling(trial.piece_id))
     return (
@@ -42,7 +42,7 @@ def outcome(real: Trial, trial: Trial, spelling: Spelling) -> str:
     )
 
 
-def trials_sentence(tried: PerturbationTests, spelling: Spelling) -> str:
+def perturbation_tests_sentence(tried: PerturbationTests, spelling: Spelling) -> str:
     """Return how far the word of a step depends on its attention."""
     name, count = quoted_name(spelling(tried.real.piece_id)), len(tried.permuted)
     kept = sum(trial.piece_id == tried.real.piece_id for trial in tried.permuted)
@@ -79,7 +79,7 @@ def trials_sentence(tried: PerturbationTests, spelling: Spelling) -> str:
     return " ".join(parts)
 
 
-def best_sentence(best: Trial, real: Trial, piece_id: int, trace: Trace, spelling: Spelling) -> str:
+def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace: Trace, spelling: Spelling) -> str:
     """Return the attention that makes a piece likeliest, and the gain in probability."""
     most = int(best.weights.argmax())
     return gettext(
@@ -114,7 +114,7 @@ def shuffled_sentence(found: Shuffled) -> str:
     )
 
 
-def firmness_sentence(found: MinimalChange, step: int, spelling: Spelling) -> str:
+def minimal_change_sentence(found: MinimalChange, step: int, spelling: Spelling) -> str:
     """Return the minimal change of 0-based `step`."""
     name, distance = quoted_name(spelling(int(found.first_ids[step]))), float(found.distances[step])
     if np.isinf(distance):
@@ -129,7 +129,7 @@ def firmness_sentence(found: MinimalChange, step: int, spelling: Spelling) -> st
     )
 
 
-def trials_caveat() -> str:
+def perturbation_tests_caveat() -> str:
     """Return what perturbation tests do and do not show."""
     return gettext(
         "If other weights lead to the same word, the word did not need this attention (Jain & Wallace 2019). "
@@ -141,7 +141,7 @@ def trials_caveat() -> str:
     )
 
 
-def _verb(real: Trial, trial: Trial, spelling: Spelling) -> str:
+def _verb(real: PerturbedStep, trial: PerturbedStep, spelling: Spelling) -> str:
     told = {"name": quoted_name(spelling(trial.piece_id)), "p": percent(float(trial.probabilities[trial.piece_id]))}
     if trial.piece_id == real.piece_id:
         return gettext("still writes {name} ({p})", **told)

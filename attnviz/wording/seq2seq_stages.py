@@ -34,7 +34,7 @@ def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     return tuple(Stage(number, title, *told[number](trace, step)) for number, title in titles)
 
 
-def no_ledger() -> str:
+def no_logit_attribution() -> str:
     """Return why Joey NMT's logits do not split."""
     return gettext(
         "This model has no logit attribution: a tanh lies between context and logit, so a logit does not split "

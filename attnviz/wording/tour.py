@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnviz.languages import gettext
-from attnviz.wording.diagram import has_machine
+from attnviz.wording.diagram import has_diagram
 from attnviz.wording.tour_attention import annotation, keys, one_word, softmax
 from attnviz.wording.tour_data import TourData
 from attnviz.wording.tour_output import afterwards, context, made
@@ -69,7 +69,7 @@ def _title(told: TourData, number: int) -> str:
 
 
 def _place(told: TourData, number: int) -> Place:
-    machine = has_machine(told.record)
+    machine = has_diagram(told.record)
     places: Mapping[int, Place] = {
         1: "heatmap" if told.record.attends else "source",
         2: "encoder" if machine else "source",

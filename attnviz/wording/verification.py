@@ -48,7 +48,7 @@ def quantity_names() -> dict[str, str]:
         "top_probabilities": gettext("likeliest words’ probabilities"),
         "log_probabilities": gettext("log probability of the word"),
         "target_ids": gettext("forced word y"),
-        "ledger sums": gettext("logit attribution sums"),
+        "logit attribution sums": gettext("logit attribution sums"),
         "likelihood": gettext("likelihoods p(y | h)"),
         "log_likelihood": gettext("logarithms of the likelihoods"),
         "posterior": gettext("posterior p(j | y)"),
@@ -78,7 +78,7 @@ def _of_a_head() -> list[tuple[str, str]]:
     ]
 
 
-def not_proved_text(trace: Record) -> str:
+def not_verified_text(trace: Record) -> str:
     """Return why nothing was verified where the weights are not available."""
     return gettext(
         "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=trace.model
@@ -92,7 +92,7 @@ def misfit_text(trace: Record, step: int) -> str:
     )
 
 
-def what_is_proved() -> str:
+def what_is_verified() -> str:
     """Return what the badge means."""
     return gettext(
         "Every number of this step is computed a second time, in NumPy with 64-bit floats. This uses the saved "
@@ -102,24 +102,24 @@ def what_is_proved() -> str:
     )
 
 
-def badge_text(proof: Verification, step: int) -> str:
+def badge_text(verification: Verification, step: int) -> str:
     """Return the badge of 0-based `step`; it contains no user input, so that it may be Markdown."""
-    if proof.holds and proof.missing:
+    if verification.holds and verification.missing:
         return gettext(
             "{numbers} numbers of step {step} are verified with NumPy in 64 bits, max |Δ| = {largest}. {missing}",
-            numbers=thousands(proof.numbers),
+            numbers=thousands(verification.numbers),
             step=step + 1,
-            largest=power_of_ten(proof.largest_difference),
-            missing=proof.missing,
+            largest=power_of_ten(verification.largest_difference),
+            missing=verification.missing,
         )
-    if proof.holds:
+    if verification.holds:
         return gettext(
             "All {numbers} numbers of step {step} are verified with NumPy in 64 bits, max |Δ| = {largest}",
-            numbers=thousands(proof.numbers),
+            numbers=thousands(verification.numbers),
             step=step + 1,
-            largest=power_of_ten(proof.largest_difference),
+            largest=power_of_ten(verification.largest_difference),
         )
-    first, *others = proof.discrepancies
+    first, *others = verification.discrepancies
     what = quantity_names()[first.quantity]
     if first.index:
         what = gettext("{what}, no. {number}", what=what, number=first.index[0] + 1)

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from attnviz.languages import gettext
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
-from attnviz.trace import Branches, Trace
+from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.changes import (
     Change,
     LookAlike,
@@ -50,12 +50,12 @@ class Card:
     """Log probability per word."""
 
 
-def cards(branches: Branches) -> list[Card]:
+def cards(what_ifs: WhatIfs) -> list[Card]:
     """Return the first translation and each of its what-ifs in words."""
-    return [_card(branches, number) for number in range(len(branches.branches) + 1)]
+    return [_card(what_ifs, number) for number in range(len(what_ifs.what_ifs) + 1)]
 
 
-def card_texts(branches: Branches) -> dict[str, Any]:
+def card_texts(what_ifs: WhatIfs) -> dict[str, Any]:
     """Return the what-ifs as a JSON payload for the browser, with their labels."""
     words = {
         "title": gettext("What if"),
@@ -66,7 +66,7 @@ def card_texts(branches: Branches) -> dict[str, Any]:
         ),
         "gone": gettext("left out: {word}"),
     }
-    return {"cards": [asdict(card) for card in cards(branches)], "words": words}
+    return {"cards": [asdict(card) for card in cards(what_ifs)], "words": words}
 
 
 def per_word(trace: Trace) -> float:
@@ -116,15 +116,15 @@ def _weights_told(change: SetWeights) -> str:
     return gettext("Step {step}: weights set by hand", step=step)
 
 
-def _card(branches: Branches, number: int) -> Card:
-    trace, first = branches.trace(number), branches.first
+def _card(what_ifs: WhatIfs, number: int) -> Card:
+    trace, first = what_ifs.trace(number), what_ifs.first
     if not number:
         return Card(gettext("First translation"), "", tuple(_words(first, first)), _rate(first))
-    branch, parent = branches.branches[number - 1], cast("Trace", branches.parent(number))
-    told = change_told(branch.change, trace, parent)
-    if branch.held and not isinstance(branch.change, TakeHypothesis):
+    what_if, parent = what_ifs.what_ifs[number - 1], cast("Trace", what_ifs.parent(number))
+    told = change_told(what_if.change, trace, parent)
+    if what_if.held and not isinstance(what_if.change, TakeHypothesis):
         told = gettext("{told}, words kept", told=told)
-    on = gettext("from what-if {number}", number=branch.parent) if branch.parent else ""
+    on = gettext("from what-if {number}", number=what_if.parent) if what_if.parent else ""
     return Card(told, on, tuple(_words(trace, first)), _rate(trace))
 
 

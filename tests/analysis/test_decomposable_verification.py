@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attnviz.analysis.decomposable_verification import prove_judgement
+from attnviz.analysis.decomposable_verification import verify_judgement
 from attnviz.analysis.fit import MisfitError
 from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
@@ -39,31 +39,31 @@ def judgement(detector: Detector) -> Judgement:
 
 
 def test_it_holds(judgement: Judgement, weights: Weights) -> None:
-    proof = prove_judgement(judgement, weights)
-    assert proof.holds, proof.discrepancies
-    assert [check.quantity for check in proof.checks] == [quantity.name for quantity in RECORDED]
-    assert proof.numbers == sum(getattr(judgement, quantity.name).size for quantity in RECORDED)
+    verification = verify_judgement(judgement, weights)
+    assert verification.holds, verification.discrepancies
+    assert [check.quantity for check in verification.checks] == [quantity.name for quantity in RECORDED]
+    assert verification.numbers == sum(getattr(judgement, quantity.name).size for quantity in RECORDED)
 
 
 @pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
 def test_a_number_that_was_altered_turns_it_red(judgement: Judgement, weights: Weights, quantity: Any) -> None:
     array = getattr(judgement, quantity.name).copy()
     array.flat[-1] += 0.01 * max(1.0, float(np.abs(array).max()))
-    proof = prove_judgement(dataclasses.replace(judgement, **{quantity.name: array}), weights)
-    assert not proof.holds
-    found = {discrepancy.quantity: discrepancy.index for discrepancy in proof.discrepancies}
+    verification = verify_judgement(dataclasses.replace(judgement, **{quantity.name: array}), weights)
+    assert not verification.holds
+    found = {discrepancy.quantity: discrepancy.index for discrepancy in verification.discrepancies}
     assert found[quantity.name] == tuple(size - 1 for size in array.shape)
 
 
 @pytest.mark.parametrize("name", ["embedding.weight", "attend.inner.bias", "compare.outer.weight", "output.weight"])
 def test_other_weights_turn_it_red(judgement: Judgement, weights: Weights, name: str) -> None:
-    assert not prove_judgement(judgement, {**weights, name: weights[name] + np.float32(0.05)}).holds
+    assert not verify_judgement(judgement, {**weights, name: weights[name] + np.float32(0.05)}).holds
 
 
 def test_weights_of_another_model_are_refused(judgement: Judgement, weights: Weights) -> None:
     with pytest.raises(MisfitError, match="hidden_gain"):
-        prove_judgement(judgement, {**weights, "hidden_gain": np.zeros(3)})
+        verify_judgement(judgement, {**weights, "hidden_gain": np.zeros(3)})
     with pytest.raises(MisfitError, match=r"aggregate\.bias"):
-        prove_judgement(judgement, {**weights, "aggregate.bias": np.zeros(3)})
+        verify_judgement(judgement, {**weights, "aggregate.bias": np.zeros(3)})
     with pytest.raises(MisfitError, match="small"):
-        prove_judgement(dataclasses.replace(judgement, config={"vocabulary_size": 150}), weights)
+        verify_judgement(dataclasses.replace(judgement, config={"vocabulary_size": 150}), weights)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy_decomposition import head_microscope
+from attnviz.analysis.energy_decomposition import head_energy_decomposition
 from attnviz.analysis.heads import Kind, heads_of, named_head, open_head
 from attnviz.analysis.thumbnail import thumbnail
 from attnviz.checkpoint import save_model
@@ -36,7 +36,7 @@ def test_rows_ask_columns_are_asked_and_scores_split_into_units(trace: Transform
         for row in range(shape[0]):
             assert not one.weights[row, one.seen(row) :].any()
             for column in range(one.seen(row)):
-                units = head_microscope(one, row, column)
+                units = head_energy_decomposition(one, row, column)
                 assert units.energy == pytest.approx(float(one.scores[row, column]), abs=1e-5)
         np.testing.assert_allclose(one.outputs, one.weights @ one.values, atol=1e-6)
         terms = one.streams[0] + one.added.sum(axis=0)

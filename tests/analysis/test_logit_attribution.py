@@ -1,4 +1,4 @@
-"""The logit ledger and the energy microscope: their parts add up to the numbers of the trace."""
+"""The logit logit attribution and the energy energy decomposition: their parts add up to the numbers of the trace."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _translated(
     alignment_size=st.integers(1, 16),
     choice=st.randoms(use_true_random=False),
 )
-def test_the_entries_of_a_ledger_add_up_to_the_logit(
+def test_the_entries_of_a_logit_attribution_add_up_to_the_logit(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], choice, **sizes: int
 ) -> None:
     trace, weights = _translated(make_network, tokenizer, kind, **sizes)
@@ -62,7 +62,9 @@ def test_a_source_piece_without_attention_adds_nothing(make_network: ModelFactor
     assert entry.source[-1] != 0
 
 
-def test_a_contrast_is_the_difference_of_two_ledgers(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_a_contrast_is_the_difference_of_two_logit_attributions(
+    make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
     trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
     contrast = logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 2, 20)
@@ -71,7 +73,7 @@ def test_a_contrast_is_the_difference_of_two_ledgers(make_network: ModelFactory,
         logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 3, 10)
 
 
-def test_a_ledger_of_nothing_is_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_a_logit_attribution_of_nothing_is_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
     for step, piece in ((-1, 5), (len(trace.target_pieces), 5), (0, len(tokenizer)), (0, -1)):
         with pytest.raises(IndexError):
@@ -119,7 +121,7 @@ def test_saturated_units_are_those_whose_tanh_is_flat(make_network: ModelFactory
     assert np.array_equal(saturated(units), 1 - np.tanh(units.query + units.key) ** 2 <= 1 - 0.99**2)
 
 
-def test_without_attention_there_is_no_microscope(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_without_attention_there_is_no_energy_decomposition(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = _translated(make_network, tokenizer, ("none", "previous"))
     with pytest.raises(ValueError, match="without attention"):
         energy_decomposition(trace, weights, 0, 0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from attnviz import AttnvizError, analysis
-from attnviz.analysis.step_evaluation import Look
+from attnviz.analysis.step_evaluation import StepEvaluation
 from attnviz.text import EOS, Tokenizer
 from tests.analysis.given import KINDS, SIZES, run_again, translated
 from tests.conftest import ModelFactory
@@ -27,18 +27,18 @@ def test_the_change_that_is_named_does_write_another_piece(
     found = analysis.minimal_change(trace, weights)
     assert found.distances.shape == (len(trace.target_ids),)
     for step, distance in enumerate(found.distances):
-        look = found.weights[step]
+        evaluation = found.weights[step]
         real = trace.alignment[step].astype(np.float64)
-        assert look.min() >= 0
-        assert look.sum() == pytest.approx(1)
+        assert evaluation.min() >= 0
+        assert evaluation.sum() == pytest.approx(1)
         assert written(run_again(trace, weights, step, real)) == found.first_ids[step]
-        again = written(run_again(trace, weights, step, look))
+        again = written(run_again(trace, weights, step, evaluation))
         assert again == found.second_ids[step]
         if np.isinf(distance):
-            np.testing.assert_allclose(look, real, atol=1e-6)
+            np.testing.assert_allclose(evaluation, real, atol=1e-6)
             assert again == found.first_ids[step]
         else:
-            assert distance == pytest.approx(np.abs(look - real / real.sum()).sum(), abs=1e-9)
+            assert distance == pytest.approx(np.abs(evaluation - real / real.sum()).sum(), abs=1e-9)
             assert 0 < distance <= 2
             assert again != found.first_ids[step]
 
@@ -48,13 +48,13 @@ def test_chance_finds_no_change_much_smaller(make_network: ModelFactory, tokeniz
     trace, weights = translated(make_network, tokenizer, kind)
     found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
     for step, distance in enumerate(found.distances):
-        look = Look(trace, weights, step)
-        count = len(look.alignment)
+        evaluation = StepEvaluation(trace, weights, step)
+        count = len(evaluation.alignment)
         ends = np.concatenate([np.eye(count), chance.dirichlet(np.full(count, 0.2), size=100)])
         shares = np.linspace(0, 1, 33)[1:, None, None]
-        lines = (look.alignment + shares * (ends - look.alignment)).reshape(-1, count)
-        pieces = look.distributions(lines)[:, EOS:].argmax(axis=1) + EOS
-        changed = np.abs(lines - look.alignment).sum(axis=1)[pieces != found.first_ids[step]]
+        lines = (evaluation.alignment + shares * (ends - evaluation.alignment)).reshape(-1, count)
+        pieces = evaluation.distributions(lines)[:, EOS:].argmax(axis=1) + EOS
+        changed = np.abs(lines - evaluation.alignment).sum(axis=1)[pieces != found.first_ids[step]]
         assert distance <= min(changed, default=np.inf) * 1.05
 
 

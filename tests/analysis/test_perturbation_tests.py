@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, Translator, analysis
 from attnviz.analysis.distributions import climb, jensen_shannon, onto_simplex, total_variation
 from attnviz.analysis.perturbation_tests import permuted, without_strongest
-from attnviz.analysis.step_evaluation import Look
+from attnviz.analysis.step_evaluation import StepEvaluation
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights
 from tests.analysis.given import KINDS, SIZES, run_again, translated
@@ -21,7 +21,7 @@ SINGLE = 1e-4
 """The recomputation reads a context in double precision, a trace has its annotations in single."""
 
 
-def looks_of(perturbation_tests: analysis.PerturbationTests) -> dict[str, analysis.Trial]:
+def looks_of(perturbation_tests: analysis.PerturbationTests) -> dict[str, analysis.PerturbedStep]:
     return {
         "real": perturbation_tests.real,
         "uniform": perturbation_tests.uniform,
@@ -39,14 +39,14 @@ def test_every_trial_is_what_a_step_makes_of_these_weights(
     trace, weights = translated(make_network, tokenizer, kind, **sizes)
     tried = analysis.perturbation_tests(trace, weights, step, permutations=5)
     real = run_again(trace, weights, step, trace.alignment[step])
-    for name, trial in looks_of(tried).items():
-        assert trial.weights.sum() == pytest.approx(1, abs=1e-12)
-        assert trial.weights.min() >= 0
-        expected = run_again(trace, weights, step, trial.weights)
-        np.testing.assert_allclose(trial.probabilities, expected, atol=1e-5, err_msg=name)
-        assert trial.total_variation == pytest.approx(total_variation(expected, real), abs=SINGLE)
-        assert trial.likelihood == pytest.approx(expected[trace.target_ids[step]], abs=1e-5)
-        assert trial.probabilities[trial.piece_id] == trial.probabilities[EOS:].max()
+    for name, perturbed in looks_of(tried).items():
+        assert perturbed.weights.sum() == pytest.approx(1, abs=1e-12)
+        assert perturbed.weights.min() >= 0
+        expected = run_again(trace, weights, step, perturbed.weights)
+        np.testing.assert_allclose(perturbed.probabilities, expected, atol=1e-5, err_msg=name)
+        assert perturbed.total_variation == pytest.approx(total_variation(expected, real), abs=SINGLE)
+        assert perturbed.likelihood == pytest.approx(expected[trace.target_ids[step]], abs=1e-5)
+        assert perturbed.probabilities[perturbed.piece_id] == perturbed.probabilities[EOS:].max()
     assert (tried.real.total_variation, tried.real.divergence) == pytest.approx((0, 0), abs=1e-12)
     assert tried.adversary.total_variation <= 0.01, "the bound holds"
 
@@ -57,11 +57,11 @@ def test_the_network_led_by_hand_says_the_same(make_network: ModelFactory, token
     translator = Translator(make_network(*kind), tokenizer)
     for step in (0, 3):
         tried = analysis.perturbation_tests(trace, weights, step, permutations=4)
-        for name, trial in looks_of(tried).items():
-            by_hand = ReplaceWeights(tuple(trial.weights.tolist()), step=step)
+        for name, perturbed in looks_of(tried).items():
+            by_hand = ReplaceWeights(tuple(perturbed.weights.tolist()), step=step)
             again = translator.translate(SENTENCES[2], target=SENTENCES[3], interventions=[by_hand])
-            assert np.exp(again.log_probabilities[step]) == pytest.approx(trial.likelihood, abs=1e-5), name
-            top = dict(trial.top(10))
+            assert np.exp(again.log_probabilities[step]) == pytest.approx(perturbed.likelihood, abs=1e-5), name
+            top = dict(perturbed.top(10))
             for piece, p in list(zip(again.top_ids[step].tolist(), again.top_probabilities[step], strict=True))[:9]:
                 assert top[piece] == pytest.approx(p, abs=1e-5)
 
@@ -72,13 +72,13 @@ def test_slopes_are_those_of_finite_differences(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, seed: int, **sizes: int
 ) -> None:
     trace, weights = translated(make_network, tokenizer, kind, **sizes)
-    look, chance = Look(trace, weights, step), np.random.default_rng(seed)
-    points = chance.dirichlet(np.ones(len(look.alignment)), size=2)
-    piece = int(chance.integers(len(look.probabilities)))
-    heights, slopes = look.log_likelihood_and_slopes(points, piece)
-    np.testing.assert_allclose(np.exp(heights), look.distributions(points)[:, piece])
+    evaluation, chance = StepEvaluation(trace, weights, step), np.random.default_rng(seed)
+    points = chance.dirichlet(np.ones(len(evaluation.alignment)), size=2)
+    piece = int(chance.integers(len(evaluation.probabilities)))
+    heights, slopes = evaluation.log_likelihood_and_slopes(points, piece)
+    np.testing.assert_allclose(np.exp(heights), evaluation.distributions(points)[:, piece])
     ways, near = chance.normal(size=points.shape), 1e-7
-    ends = [look.log_likelihood_and_slopes(points + sign * near * ways, piece)[0] for sign in (1, -1)]
+    ends = [evaluation.log_likelihood_and_slopes(points + sign * near * ways, piece)[0] for sign in (1, -1)]
     expected = (ends[0] - ends[1]) / (2 * near)
     # Within a millionth of a tie of the maxout a difference has a corner in it; chance does not hit one here.
     np.testing.assert_allclose((slopes * ways).sum(axis=1), expected, rtol=1e-4, atol=1e-6)
@@ -87,12 +87,15 @@ def test_slopes_are_those_of_finite_differences(
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_slope_of_the_change_is_that_of_total_variation(make_network: ModelFactory, tokenizer, kind) -> None:
     trace, weights = translated(make_network, tokenizer, kind)
-    look, chance = Look(trace, weights, 2), np.random.default_rng(3)
-    points = chance.dirichlet(np.ones(len(look.alignment)), size=4)
-    change, slopes = look.change_and_slopes(points)
-    np.testing.assert_allclose(change, look.change(points), rtol=1e-6)
+    evaluation, chance = StepEvaluation(trace, weights, 2), np.random.default_rng(3)
+    points = chance.dirichlet(np.ones(len(evaluation.alignment)), size=4)
+    change, slopes = evaluation.change_and_slopes(points)
+    np.testing.assert_allclose(change, evaluation.change(points), rtol=1e-6)
     ways, near = chance.normal(size=points.shape), 1e-7
-    ends = [total_variation(look.distributions(points + sign * near * ways), look.probabilities) for sign in (1, -1)]
+    ends = [
+        total_variation(evaluation.distributions(points + sign * near * ways), evaluation.probabilities)
+        for sign in (1, -1)
+    ]
     np.testing.assert_allclose((slopes * ways).sum(axis=1), (ends[0] - ends[1]) / (2 * near), rtol=1e-3, atol=1e-5)
 
 
@@ -104,18 +107,18 @@ def test_the_adversary_keeps_its_bound_and_goes_far(
     trace, weights = translated(make_network, tokenizer, kind, **sizes)
     found = analysis.adversary(trace, weights, step, bound)
     assert found.total_variation <= bound
-    look = Look(trace, weights, step)
+    evaluation = StepEvaluation(trace, weights, step)
     if bound == 1:
-        best = jensen_shannon(np.eye(len(look.alignment)), look.alignment).max()
-        assert found.divergence == pytest.approx(best, abs=1e-6)  # the farthest look is one piece alone
+        best = jensen_shannon(np.eye(len(evaluation.alignment)), evaluation.alignment).max()
+        assert found.divergence == pytest.approx(best, abs=1e-6)  # the farthest evaluation is one piece alone
     if bound:
         assert found.divergence > 0
         # Chance, pulled back to the bound along a straight line, finds nothing much farther.
-        drawn = np.random.default_rng(0).dirichlet(np.full(len(look.alignment), 0.3), size=60)
+        drawn = np.random.default_rng(0).dirichlet(np.full(len(evaluation.alignment), 0.3), size=60)
         shares = np.linspace(0, 1, 41)[:, None, None]
-        lines = (look.alignment + shares * (drawn - look.alignment)).reshape(-1, len(look.alignment))
-        inside = look.tried(lines)
-        farthest = max(trial.divergence for trial in inside if trial.total_variation <= bound)
+        lines = (evaluation.alignment + shares * (drawn - evaluation.alignment)).reshape(-1, len(evaluation.alignment))
+        inside = evaluation.perturbed(lines)
+        farthest = max(perturbed.divergence for perturbed in inside if perturbed.total_variation <= bound)
         assert found.divergence >= 0.6 * farthest
 
 
@@ -125,14 +128,16 @@ def test_the_best_look_is_no_worse_than_any_piece_alone(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, **sizes: int
 ) -> None:
     trace, weights = translated(make_network, tokenizer, kind, **sizes)
-    look = Look(trace, weights, step)
+    evaluation = StepEvaluation(trace, weights, step)
     for piece in (None, 9):
-        wanted = look.chosen if piece is None else piece
+        wanted = evaluation.chosen if piece is None else piece
         found = analysis.best_attention(trace, weights, step, piece)
-        alone = look.distributions(np.eye(len(look.alignment)))[:, wanted]
-        rest = look.distributions(np.random.default_rng(1).dirichlet(np.ones(len(look.alignment)), 50))[:, wanted]
+        alone = evaluation.distributions(np.eye(len(evaluation.alignment)))[:, wanted]
+        rest = evaluation.distributions(np.random.default_rng(1).dirichlet(np.ones(len(evaluation.alignment)), 50))[
+            :, wanted
+        ]
         reached = found.probabilities[wanted]
-        assert reached >= max(alone.max(), look.probabilities[wanted]) * (1 - 1e-9)
+        assert reached >= max(alone.max(), evaluation.probabilities[wanted]) * (1 - 1e-9)
         assert reached >= 0.95 * rest.max()
         assert reached == pytest.approx(run_again(trace, weights, step, found.weights)[wanted], abs=1e-5)
 
@@ -146,8 +151,8 @@ def test_permutations_are_drawn_once_for_all(make_network: ModelFactory, tokeniz
         assert everywhere.change[step] == pytest.approx(tried.change_when_permuted, abs=1e-5)
         assert everywhere.kept[step] == tried.kept_when_permuted
         assert everywhere.largest[step] == trace.alignment[step].max()
-        for trial in tried.permuted:
-            np.testing.assert_array_equal(np.sort(trial.weights), np.sort(tried.real.weights))
+        for perturbed in tried.permuted:
+            np.testing.assert_array_equal(np.sort(perturbed.weights), np.sort(tried.real.weights))
     row = np.array([0.5, 0.3, 0.2])
     assert np.array_equal(permuted(row, 9, 0, 1), permuted(row, 9, 0, 1))
     assert not np.array_equal(permuted(row, 9, 0, 1), permuted(row, 9, 0, 2))

@@ -42,8 +42,8 @@ def changed(translator: Translator, first: Trace) -> Trace:
 @pytest.fixture(scope="module")
 def other_word(translator: Translator, first: Trace) -> Trace:
     """Return what comes of writing at STEP what was the second likeliest of the pieces there."""
-    rival = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
-    return translator.translate(SENTENCE, interventions=[*keep_words(first.target_ids, STEP), ForceWord(rival, STEP)])
+    foil = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
+    return translator.translate(SENTENCE, interventions=[*keep_words(first.target_ids, STEP), ForceWord(foil, STEP)])
 
 
 def test_context_and_state_are_compared_by_their_lengths(first: Trace, changed: Trace) -> None:
@@ -151,8 +151,8 @@ def test_the_picture_draws_both_probabilities_and_plotly_accepts_it(
 def test_there_is_a_picture_only_where_something_was_changed(
     first: Trace, changed: Trace, snapshot: SnapshotAssertion
 ) -> None:
-    assert STEP_FIGURES["changed"].lacking(Subject(first, STEP)) == snapshot
-    assert not STEP_FIGURES["changed"].lacking(Subject(changed, STEP, parent=first))
+    assert STEP_FIGURES["changed"].missing(Subject(first, STEP)) == snapshot
+    assert not STEP_FIGURES["changed"].missing(Subject(changed, STEP, parent=first))
 
 
 @EACH_LANGUAGE

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.recomputation import deviation
 from attnviz.analysis.transformer_recomputation import expected_arrays, recompute_transformer
-from attnviz.analysis.transformer_verification import TransformerProver
+from attnviz.analysis.transformer_verification import TransformerVerifier
 from attnviz.analysis.verification import Verification
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
@@ -48,15 +48,15 @@ def test_all_that_is_recorded_is_recomputed(tokenizer: Tokenizer, data: st.DataO
     assert set(off) == {quantity.name for quantity in RECORDED} - {"top_ids"}
     assert max(off.values()) < 1e-4, off
     assert (trace.top_ids == np.argsort(-found.probabilities, axis=1, kind="stable")[:, :100]).mean() > 0.95
-    proof = TransformerProver(trace, weights).prove(data.draw(st.integers(0, len(trace.target_ids) - 1)))
-    assert proof.holds, proof.discrepancies
-    assert {check.quantity for check in proof.checks} == set(off)
+    verification = TransformerVerifier(trace, weights).verify(data.draw(st.integers(0, len(trace.target_ids) - 1)))
+    assert verification.holds, verification.discrepancies
+    assert {check.quantity for check in verification.checks} == set(off)
 
 
 def test_the_numbers_of_a_step(small: tuple[TransformerTrace, Weights]) -> None:
     trace, weights = small
     known = trace.sizes()
-    for check in TransformerProver(trace, weights).prove(2).checks:
+    for check in TransformerVerifier(trace, weights).verify(2).checks:
         shape = list(QUANTITIES[check.quantity].shape)
         if "Ty" in shape:
             shape.remove("Ty")
@@ -73,31 +73,31 @@ def test_a_wrong_number_is_named(small: tuple[TransformerTrace, Weights], name: 
     if axes:
         place[axes[0]] = step
     values[tuple(place)] += 0.01 * max(1.0, np.abs(values[np.isfinite(values)]).max())
-    proof = TransformerProver(dataclasses.replace(trace, **{name: values}), weights).prove(step)
-    assert name in {wrong.quantity for wrong in proof.discrepancies}
-    wrong = next(wrong for wrong in proof.discrepancies if wrong.quantity == name)
+    verification = TransformerVerifier(dataclasses.replace(trace, **{name: values}), weights).verify(step)
+    assert name in {wrong.quantity for wrong in verification.discrepancies}
+    wrong = next(wrong for wrong in verification.discrepancies if wrong.quantity == name)
     assert wrong.shown != pytest.approx(wrong.recomputed, abs=1e-3)
 
 
-def _proofs(trace: TransformerTrace, weights: Weights) -> list[Verification]:
-    prover = TransformerProver(trace, weights)
-    return [prover.prove(step) for step in range(len(trace.target_ids))]
+def _verifications(trace: TransformerTrace, weights: Weights) -> list[Verification]:
+    verifier = TransformerVerifier(trace, weights)
+    return [verifier.verify(step) for step in range(len(trace.target_ids))]
 
 
-def test_every_weight_that_is_used_is_proved(small: tuple[TransformerTrace, Weights]) -> None:
+def test_every_weight_that_is_used_is_verified(small: tuple[TransformerTrace, Weights]) -> None:
     trace, weights = small
     for name, values in weights.items():
         changed = values.copy()
         changed[trace.top_ids[0, 0] if name.startswith("output") else 0] += 0.1
-        assert not all(proof.holds for proof in _proofs(trace, weights | {name: changed})), name
+        assert not all(verification.holds for verification in _verifications(trace, weights | {name: changed})), name
 
 
 def test_a_score_let_through_the_mask_is_infinitely_wrong(small: tuple[TransformerTrace, Weights]) -> None:
     trace, weights = small
     scores = trace.decoder_scores.copy()
     scores[0, 0, 0, 1] = 1.0
-    proof = TransformerProver(dataclasses.replace(trace, decoder_scores=scores), weights).prove(0)
-    check = next(check for check in proof.checks if check.quantity == "decoder_scores")
+    verification = TransformerVerifier(dataclasses.replace(trace, decoder_scores=scores), weights).verify(0)
+    check = next(check for check in verification.checks if check.quantity == "decoder_scores")
     assert check.largest_difference == float("inf")
 
 
@@ -116,5 +116,5 @@ def test_weights_of_another_model(
     trace, weights = small[0], dict(small[1])
     change(weights)
     with pytest.raises(MisfitError) as error:
-        TransformerProver(trace, weights)
+        TransformerVerifier(trace, weights)
     assert str(error.value) == snapshot

@@ -18,7 +18,7 @@ from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.recomputation import load_weights
-from attnviz.analysis.verification import Prover, prove
+from attnviz.analysis.verification import RNNsearchVerifier, verify
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.network.config import READOUT_STATES
@@ -38,11 +38,11 @@ def test_every_step_of_a_true_trace_holds(
     trace = Translator.load(tmp_path, "cpu").translate(SENTENCES[0], target=SENTENCES[1])
     weights = load_weights(tmp_path)
     for step in range(len(trace.target_pieces)):
-        proof = prove(trace, weights, step)
-        assert proof.holds, proof.discrepancies
-        assert proof.largest_difference < 1e-5
+        verification = verify(trace, weights, step)
+        assert verification.holds, verification.discrepancies
+        assert verification.largest_difference < 1e-5
         # Energies and alignment, context, state with gates and candidate, readout, and 100 candidates at the least.
-        assert proof.numbers > 2 * len(trace.source_pieces) + 5 * 10 + 6 + 100
+        assert verification.numbers > 2 * len(trace.source_pieces) + 5 * 10 + 6 + 100
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_a_wrong_number_is_named(model_folder: Path, translator: Translator, qua
     changed = getattr(trace, quantity).copy()
     shared = quantity in ("annotations", "initial_state", "keys", "score_vector")
     changed.flat[0 if shared else 2 * changed[0].size] += 0.01
-    proof = prove(dataclasses.replace(trace, **{quantity: changed}), load_weights(model_folder), 2)
-    assert not proof.holds
-    assert quantity in {wrong.quantity for wrong in proof.discrepancies}
+    verification = verify(dataclasses.replace(trace, **{quantity: changed}), load_weights(model_folder), 2)
+    assert not verification.holds
+    assert quantity in {wrong.quantity for wrong in verification.discrepancies}
 
 
 @pytest.mark.parametrize("measure", ["entropy", "coverage"])
@@ -80,12 +80,12 @@ def test_a_wrong_measure_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, measure: str
 ) -> None:
     trace = translator.translate(SENTENCES[2])
-    prover = Prover(trace, load_weights(model_folder))
-    numbers = {check.quantity: check.numbers for check in prover.prove(2).checks}
+    verifier = RNNsearchVerifier(trace, load_weights(model_folder))
+    numbers = {check.quantity: check.numbers for check in verifier.verify(2).checks}
     assert (numbers["entropy"], numbers["coverage"]) == (1, len(trace.source_pieces))
     true = getattr(measures, measure)
     monkeypatch.setattr(f"attnviz.analysis.verification.{measure}", lambda alignment: true(alignment) + 0.01)
-    wrong = Prover(trace, load_weights(model_folder)).prove(2).discrepancies
+    wrong = RNNsearchVerifier(trace, load_weights(model_folder)).verify(2).discrepancies
     assert [one.quantity for one in wrong] == [measure]
     assert wrong[0].shown == pytest.approx(wrong[0].recomputed + 0.01, abs=1e-4)
 
@@ -97,7 +97,7 @@ def test_weights_moved_between_pieces_elsewhere_are_seen_in_coverage(
     alignment = trace.alignment.copy()
     alignment[0] = np.roll(alignment[0], 1)
     altered = dataclasses.replace(trace, alignment=alignment)
-    assert [one.quantity for one in prove(altered, load_weights(model_folder), 2).discrepancies] == ["coverage"]
+    assert [one.quantity for one in verify(altered, load_weights(model_folder), 2).discrepancies] == ["coverage"]
 
 
 def test_a_wrong_weight_is_seen(model_folder: Path, translator: Translator) -> None:
@@ -105,8 +105,8 @@ def test_a_wrong_weight_is_seen(model_folder: Path, translator: Translator) -> N
     weights = load_weights(model_folder)
     score = weights["decoder.attention.score"].copy()
     score[0] += 0.1
-    proof = prove(trace, weights | {"decoder.attention.score": score}, 1)
-    names = {wrong.quantity for wrong in proof.discrepancies}
+    verification = verify(trace, weights | {"decoder.attention.score": score}, 1)
+    names = {wrong.quantity for wrong in verification.discrepancies}
     assert "energies" in names
     assert "queries" not in names
 
@@ -115,20 +115,20 @@ def test_a_wrong_weight_of_the_encoder_is_seen(model_folder: Path, translator: T
     trace = translator.translate(SENTENCES[2])
     weights = load_weights(model_folder)
     wrong = weights | {"encoder.gru.bias_hh_l0": weights["encoder.gru.bias_hh_l0"] + 0.1}
-    assert [found.quantity for found in prove(trace, wrong, 1).discrepancies] == ["annotations"]
+    assert [found.quantity for found in verify(trace, wrong, 1).discrepancies] == ["annotations"]
 
 
-def test_the_sums_on_show_are_among_what_is_proved(model_folder: Path, translator: Translator) -> None:
+def test_the_sums_on_show_are_among_what_is_verified(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     weights = load_weights(model_folder)
-    checks = {check.quantity: check for check in Prover(trace, weights).prove(1, pieces=[5, 17]).checks}
+    checks = {check.quantity: check for check in RNNsearchVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
     assert checks["energy sums"].numbers == len(trace.source_pieces)
     asked = {trace.target_ids[1], *trace.top_ids[1, :10].tolist(), 5, 17}
-    assert checks["ledger sums"].numbers == len(asked)
+    assert checks["logit attribution sums"].numbers == len(asked)
     assert checks["maxout pairs"].numbers == trace.readouts.shape[1]
-    # v_a of the trace is what the microscope draws: one that is wrong shows in its sums.
+    # v_a of the trace is what the energy decomposition draws: one that is wrong shows in its sums.
     altered = dataclasses.replace(trace, score_vector=trace.score_vector + 0.1)
-    assert {wrong.quantity for wrong in prove(altered, weights, 1).discrepancies} == {"score_vector", "energy sums"}
+    assert {wrong.quantity for wrong in verify(altered, weights, 1).discrepancies} == {"score_vector", "energy sums"}
 
 
 @settings(max_examples=FEW)
@@ -139,17 +139,17 @@ def test_the_sums_on_show_are_among_what_is_proved(model_folder: Path, translato
     maxout_size=st.integers(1, 12),
     embedding_size=st.integers(1, 16),
 )
-def test_the_proof_holds_for_every_network(
+def test_the_verification_holds_for_every_network(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
 ) -> None:
     sizes["hidden_size"] *= 2 if kind[0] == "dot" else 1  # it needs an even one
     network = make_network(*kind, **sizes)
     trace = Translator(network, tokenizer).translate(SENTENCES[4], target=SENTENCES[5])
-    prover = Prover(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
+    verifier = RNNsearchVerifier(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
     for step in range(len(trace.target_pieces)):
-        proof = prover.prove(step, reading=True)
-        assert proof.holds, proof.discrepancies
-        assert ("reading" in {check.quantity for check in proof.checks}) == trace.attends
+        verification = verifier.verify(step, reading=True)
+        assert verification.holds, verification.discrepancies
+        assert ("reading" in {check.quantity for check in verification.checks}) == trace.attends
 
 
 AFTER = {"likelihood", "log_likelihood", "posterior"}
@@ -157,15 +157,15 @@ AFTER = {"likelihood", "log_likelihood", "posterior"}
 
 def test_prior_likelihood_and_posterior_are_on_the_receipt(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
-    prover, pieces = Prover(trace, weights), len(trace.source_pieces)
+    verifier, pieces = RNNsearchVerifier(trace, weights), len(trace.source_pieces)
     for reading in (False, True):
-        numbers = {check.quantity: check.numbers for check in prover.prove(1, reading=reading).checks}
+        numbers = {check.quantity: check.numbers for check in verifier.verify(1, reading=reading).checks}
         assert {name: numbers.get(name) for name in AFTER} == dict.fromkeys(AFTER, pieces)
         assert numbers.get("reading") == (pieces if reading else None)
     # A weight that was altered is the prior of another posterior.
     alignment = trace.alignment.copy()
     alignment[1] = np.roll(alignment[1], 1)
-    wrong = prove(dataclasses.replace(trace, alignment=alignment), weights, 1)
+    wrong = verify(dataclasses.replace(trace, alignment=alignment), weights, 1)
     assert {"alignment", "posterior"} <= {one.quantity for one in wrong.discrepancies}
 
 
@@ -174,7 +174,7 @@ def test_one_altered_number_after_the_word_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, made: str
 ) -> None:
     trace = translator.translate(SENTENCES[2])
-    prover = Prover(trace, load_weights(model_folder))
+    verifier = RNNsearchVerifier(trace, load_weights(model_folder))
     place = "attnviz.analysis.verification"
     true = {"bayes": bayes, "posterior_of": posterior_of, "log_likelihood": Readouts.log_likelihood}
 
@@ -184,7 +184,7 @@ def test_one_altered_number_after_the_word_is_named(
         return found
 
     monkeypatch.setattr(f"{place}.Readouts.log_likelihood" if made == "log_likelihood" else f"{place}.{made}", altered)
-    wrong = prover.prove(1, reading=made == "posterior_of").discrepancies
+    wrong = verifier.verify(1, reading=made == "posterior_of").discrepancies
     expected = {"log_likelihood": "log_likelihood", "bayes": "posterior", "posterior_of": "reading"}[made]
     assert expected in [one.quantity for one in wrong]
     assert {one.index for one in wrong} == {(2,)}
@@ -200,7 +200,7 @@ def test_a_trace_without_a_digest_against_another_kind_of_the_same_sizes(
     trace = Translator(make_network(made, **sizes), tokenizer).translate(SENTENCES[2])
     weights = {name: tensor.numpy() for name, tensor in make_network(other, **sizes).state_dict().items()}
     with pytest.raises(MisfitError) as error:
-        Prover(trace, weights)
+        RNNsearchVerifier(trace, weights)
     assert str(error.value) == snapshot
 
 
@@ -209,42 +209,42 @@ def test_a_trace_against_a_model_of_another_size(translator: Translator, make_ne
     other = make_network(**{size: getattr(translator.network.config, size) + 1})
     weights = {name: tensor.numpy() for name, tensor in other.state_dict().items()}
     with pytest.raises(MisfitError):
-        prove(translator.translate(SENTENCES[2]), weights, 0)
+        verify(translator.translate(SENTENCES[2]), weights, 0)
 
 
 def test_a_trace_whose_arrays_belong_to_different_sentences(translator: Translator, model_folder: Path) -> None:
     one, other = translator.translate(SENTENCES[2]), translator.translate(SENTENCES[4])
     with pytest.raises(MisfitError, match="keys"):
-        Prover(dataclasses.replace(one, keys=other.keys), load_weights(model_folder))
+        RNNsearchVerifier(dataclasses.replace(one, keys=other.keys), load_weights(model_folder))
 
 
-def test_an_error_of_the_prover_is_no_misfit(
+def test_an_error_of_the_verifier_is_no_misfit(
     translator: Translator, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prover = Prover(translator.translate(SENTENCES[2]), load_weights(model_folder))
+    verifier = RNNsearchVerifier(translator.translate(SENTENCES[2]), load_weights(model_folder))
     with pytest.raises(IndexError):
-        prover.prove(999)
+        verifier.verify(999)
 
     def broken(*operands: object) -> None:
         raise ValueError("a defect")
 
     monkeypatch.setattr("attnviz.analysis.verification.decode_weighed", broken)
     with pytest.raises(ValueError, match="a defect"):
-        prover.prove(0)
+        verifier.verify(0)
 
 
 def test_an_energy_lost_to_the_mask_is_infinitely_wrong(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     energies = trace.energies.copy()
     energies[1, 0] = -np.inf
-    proof = prove(dataclasses.replace(trace, energies=energies), load_weights(model_folder), 1)
-    assert proof.largest_difference == np.inf
-    assert [wrong.quantity for wrong in proof.discrepancies] == ["energies"]
-    assert proof.discrepancies[0].index == (0,)
+    verification = verify(dataclasses.replace(trace, energies=energies), load_weights(model_folder), 1)
+    assert verification.largest_difference == np.inf
+    assert [wrong.quantity for wrong in verification.discrepancies] == ["energies"]
+    assert verification.discrepancies[0].index == (0,)
 
 
-def test_the_shipped_model_is_proved_at_every_step(shipped_model: Path) -> None:
+def test_the_shipped_model_is_verified_at_every_step(shipped_model: Path) -> None:
     trace = Translator.load(shipped_model, "cpu").translate("A girl is riding a red bicycle.")
     weights = load_weights(shipped_model)
     for step in range(len(trace.target_pieces)):
-        assert prove(trace, weights, step).holds
+        assert verify(trace, weights, step).holds

@@ -34,7 +34,17 @@ from tests.benchmarks.chromium import chromium_for
 from tests.browser.server import CHROMIUM_FLAGS, READY, running_server
 from tests.browser.views import EXAMPLE
 
-PICTURES = ("heatmap", "energy", "softmax", "growth", "state", "maxout", "candidates", "microscope", "ledger")
+PICTURES = (
+    "heatmap",
+    "energy",
+    "softmax",
+    "growth",
+    "state",
+    "maxout",
+    "candidates",
+    "energy-decomposition",
+    "logit-attribution",
+)
 """Keys of the pictures that a page opens with."""
 
 PATIENCE = 120_000
@@ -153,7 +163,7 @@ _PARTS = {
     r"/katex-[^/]*\.js": "KaTeX",
     r"\.woff2$": "letters",
     r"/static/|/_stcore/": "Streamlit",
-    r"/attnviz-record/": "records of the translation",
+    r"/attnviz-shared-payload/": "payloads of the translation",
     r"/attnviz-": "our programs",
 }
 """What an address is of, the first that fits."""

@@ -44,7 +44,7 @@ class Destination:
 
 
 _RUNGS = "[class*=st-key-rung-]"
-_FIRST_RUNG = ".st-key-microscope_additive-energies .js-plotly-plot .ytick"
+_FIRST_RUNG = ".st-key-energy_decomposition_additive-energies .js-plotly-plot .ytick"
 DESTINATIONS = (
     Destination("Why attention?", ".st-key-why_sentence textarea", ".st-key-lanes-why >>> .beside > *"),
     Destination(

@@ -78,7 +78,7 @@ class Visitor:
         wanted = (self._shown["step"] + 1) % len(self._shown["orders"])
         if "view_state" in self._widgets:  # the step is the browser's own: it asks for the proof alone
             self._shown["step"] = wanted
-            return await self._fetch("proof")
+            return await self._fetch("verification")
         choice: dict[str, Any] = {"step": wanted, "source": None}
         if "messenger" in self._widgets:
             teller, choice = self._widgets["messenger"], {"choice": choice}
@@ -89,7 +89,7 @@ class Visitor:
         took = await self._run("step", told, fragment=self._fragment)
         if self._shown["step"] != wanted:
             raise Mistake(f"the page is at step {self._shown['step']}, not {wanted}")
-        return took + await self._fetch("proof")
+        return took + await self._fetch("verification")
 
     async def read(self) -> float:
         """Fetch the data of all figures one after the other, as an idle browser does; return the seconds that took."""
@@ -210,7 +210,7 @@ class Visitor:
         self._widgets[key] = identity
         if not element.HasField("bidi_component"):
             return
-        if place := re.search(r'"at": ?"(attnviz-record[^"]*)"', element.bidi_component.json):
+        if place := re.search(r'"at": ?"(attnviz-shared-payload[^"]*)"', element.bidi_component.json):
             self._places[key] = place[1]
         if key in ("player", "messenger", "view_state"):
             record = json.loads(element.bidi_component.json)

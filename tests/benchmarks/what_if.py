@@ -92,7 +92,7 @@ def pulling(page: Page) -> Act:
 
 def returning(page: Page) -> Act:
     """Return what clicks on the first card and on the second, in turn."""
-    return lambda number: page.locator(".branches .card").nth(number % 2).click
+    return lambda number: page.locator(".what_ifs .card").nth(number % 2).click
 
 
 def report(what: str, times: dict[str, list[float]]) -> None:

@@ -28,7 +28,7 @@ OLDER = {
 }
 ASIDE = {
     # A look changed by hand, and what came of it.
-    "what-if": "?sentence=He+is+an+honest+man.&step=5&branches=0.o.5.4&branch=1&depth=everything",
+    "what-if": "?sentence=He+is+an+honest+man.&step=5&what_ifs=0.o.5.4&what_if=1&depth=everything",
     # A word of which its step turned out to be about another piece than it looked at most.
     "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
     "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
@@ -80,7 +80,7 @@ def first_page(page: Page, address: str, folder: Path) -> None:
     """Keep the first page, and its stages, for which the window is made as high as they are."""
     page.goto(address)
     page.wait_for_selector(READY, timeout=60_000)
-    page.wait_for_selector(".st-key-ledger .js-plotly-plot", timeout=60_000)
+    page.wait_for_selector(".st-key-logit-attribution .js-plotly-plot", timeout=60_000)
     settled(page)
     photograph(page, folder / "screenshot.png")
     stages, size = page.locator(".st-key-stages"), page.viewport_size
@@ -93,7 +93,7 @@ def newcomer_page(page: Page, address: str, folder: Path) -> None:
     """Keep the first page as a newcomer sees it, down to the machine."""
     page.goto(address)
     settled(page, ".st-key-candidates")
-    page.set_viewport_size(page.viewport_size | {"height": int(bottom(page.locator(".st-key-machine_box"))) + 24})
+    page.set_viewport_size(page.viewport_size | {"height": int(bottom(page.locator(".st-key-diagram_box"))) + 24})
     settled(page, ".st-key-candidates")
     photograph(page, folder / "idea.png")
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
 SHORT = "Two dogs play."
-BOXES = ("choices", "own", "downloads", "proof", "glossary")
+BOXES = ("choices", "own", "downloads", "verification", "glossary")
 """What opens above the page: keys of the buttons."""
 
 TABLES = {
@@ -36,13 +36,13 @@ TABLES = {
     "state": "tables",
     "maxout": "tables",
     "candidates": "tables",
-    "microscope": "microscope_table",
-    "ledger": "ledger_table",
-    "contrast": "ledger_table",
+    "energy-decomposition": "energy_decomposition_table",
+    "logit-attribution": "logit_attribution_table",
+    "contrast": "logit_attribution_table",
     "posterior": "tables",
 }
 """Every chart of the page, and the box with its numbers as a table."""
-COUNTS = {"tables": 9, "microscope_table": 1, "ledger_table": 2}
+COUNTS = {"tables": 9, "energy_decomposition_table": 1, "logit_attribution_table": 2}
 """Tables in each box; energies and softmax share one."""
 
 FOCUSED = """() => {
@@ -134,12 +134,12 @@ ORDER = (
     "root",
     "colours-en",
     "facts",
-    "proof",
+    "verification",
     "glossary",
-    "microscope_table",
+    "energy_decomposition_table",
     "growth",
-    "ledger_choice",
-    "ledger_table",
+    "logit_attribution_choice",
+    "logit_attribution_table",
     "tables",
 )
 """Stops on the way through the page, in the order of reading; there are others in between."""
@@ -188,10 +188,10 @@ def test_a_sentence_is_translated_and_read_by_keyboard_alone(open_page: Opener) 
     reach(page, "growth", "as in the sentence")
     page.keyboard.press("ArrowDown")
     page.wait_for_function(f"() => {SHOWN}.order === 'strongest'")
-    reach(page, "ledger_choice", "and not")
+    reach(page, "logit_attribution_choice", "and not")
     page.keyboard.type(page.locator(".word-choice option").nth(3).get_attribute("value") or "")
     page.keyboard.press("Enter")
-    page.wait_for_url("**rival=**")
+    page.wait_for_url("**foil=**")
     reach(page, "downloads")
     page.keyboard.press("Enter")
     heatmap = page.get_by_role("button", name="Heatmap, CSV")
@@ -205,7 +205,7 @@ def test_a_sentence_is_translated_and_read_by_keyboard_alone(open_page: Opener) 
     page.keyboard.press("Escape")
     expect(heatmap).to_be_hidden()
     expect(page.locator(".st-key-downloads button")).to_be_focused()
-    assert "rival=" in page.url, "Escape closes the box and nothing else"
+    assert "foil=" in page.url, "Escape closes the box and nothing else"
 
 
 def reach(page: Page, key: str, name: str = "") -> None:
@@ -261,7 +261,7 @@ def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> No
 def test_an_alternative_follows_the_step(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
-    keys = ("energy", "softmax", "growth", "state", "candidates", "microscope", "ledger")
+    keys = ("energy", "softmax", "growth", "state", "candidates", "energy-decomposition", "logit-attribution")
     charts = {key: page.locator(f".st-key-{key} .js-plotly-plot") for key in keys}
     before = {key: chart.get_attribute("aria-label") or "" for key, chart in charts.items()}
     page.keyboard.press("ArrowRight")

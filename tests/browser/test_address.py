@@ -102,10 +102,10 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
 
 
 @pytest.mark.nightly
-def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+def test_a_foil_of_several_pieces_is_in_the_link(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page("?step=4")
     settled(page)
-    box = page.locator(".word-choice [data-what=rival]")
+    box = page.locator(".word-choice [data-what=foil]")
     box.click()
     box.fill("chaton")
     page.keyboard.press("Enter")
@@ -113,18 +113,18 @@ def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener, snapshot: S
     expect(heading).to_contain_text("“chaton”")
     told = text_of(heading)
     assert told == snapshot
-    page.wait_for_url(re.compile("typed_rival=chaton"))
+    page.wait_for_url(re.compile("typed_foil=chaton"))
     page.reload()
     settled(page)
     expect(heading).to_have_text(told)
-    expect(page.locator(".word-choice [data-what=rival]")).to_have_value("chaton")
+    expect(page.locator(".word-choice [data-what=foil]")).to_have_value("chaton")
 
 
 @pytest.mark.nightly
 def test_nonsense_in_an_address_is_ignored(open_page: Opener) -> None:
     page = open_page(
-        "?step=x&source=-1&word=99999999&rival=%3Cb%3E&stage=9&by=letters&colours=red&root=2&end=&order=up"
-        "&model=nobody&search=beam+999&lang=xx&typed_rival=%24x%24"
+        "?step=x&source=-1&word=99999999&foil=%3Cb%3E&stage=9&by=letters&colours=red&root=2&end=&order=up"
+        "&model=nobody&search=beam+999&lang=xx&typed_foil=%24x%24"
     )
     expect_step(page, 1)
     assert page.locator(".stException").count() == 0

@@ -50,7 +50,7 @@ def test_marians_attention_from_its_file_to_its_steps_and_back(
     expect(page.locator(".st-key-notice")).to_contain_text("This is soft.txt: attention of Marian.")
     settled(page, ".st-key-look")
     expect(page.locator(".st-key-inside_is_missing")).to_contain_text("attention only")
-    expect(page.locator(".st-key-machine_box")).to_have_count(0)
+    expect(page.locator(".st-key-diagram_box")).to_have_count(0)
 
     page.locator("body").press("ArrowRight")
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of 9"))

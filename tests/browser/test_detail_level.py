@@ -45,9 +45,9 @@ def parts(page: Page) -> dict[str, int]:
     """Return how many there are of what a depth has and another has not."""
     names = {
         "equations": ".st-key-stages .katex-display",
-        "microscope": ".st-key-microscope .js-plotly-plot",
-        "ledger": ".st-key-ledger .js-plotly-plot",
-        "proof": ".st-key-proof",
+        "energy-decomposition": ".st-key-energy-decomposition .js-plotly-plot",
+        "logit-attribution": ".st-key-logit-attribution .js-plotly-plot",
+        "verification": ".st-key-verification",
         "switches": ".st-key-heatmap_choices",
         "bars": ".st-key-softmax .hand",
     }
@@ -95,7 +95,12 @@ def test_each_depth_has_what_belongs_to_it(open_page: Opener) -> None:
     middle = parts(page)
     assert middle["equations"] == 5
     assert middle["bars"] == fewest["bars"]
-    assert [middle[name] for name in ("microscope", "ledger", "proof", "switches")] == [0, 0, 0, 1]
+    assert [middle[name] for name in ("energy-decomposition", "logit-attribution", "verification", "switches")] == [
+        0,
+        0,
+        0,
+        1,
+    ]
     turn(page, "Everything")
     settled(page)
     assert all(parts(page).values())
@@ -128,10 +133,10 @@ def test_a_newcomer_begins_with_the_idea_and_a_choice_is_remembered(open_page: O
 @pytest.mark.nightly
 def test_to_and_fro_loses_nothing(open_page: Opener) -> None:
     """Steps, a source piece, choices of the heatmap, a what-if, a sentence and the language, with the dial between."""
-    page = open_page("?sentence=He+is+an+honest+man.&step=5&branches=0.o.5.4&branch=1&by=pieces")
+    page = open_page("?sentence=He+is+an+honest+man.&step=5&what_ifs=0.o.5.4&what_if=1&by=pieces")
     settled(page)
     before, french = query(page), page.locator(".player .target").inner_text()
-    expect(page.locator(".st-key-branch_cards")).to_be_visible()
+    expect(page.locator(".st-key-what_if_cards")).to_be_visible()
     for name in ("Idea", "Numbers", "Idea", "Everything"):
         turn(page, name)
         assert query(page) == before | {"depth": [name.lower()]}
@@ -194,8 +199,8 @@ def test_a_bar_is_pulled_at_the_idea_and_the_translation_follows(open_page: Open
     page.locator(".st-key-softmax .hand").nth(3).focus()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("branch=1"))
-    expect(page.locator(".st-key-branch_cards")).to_be_visible()
+    page.wait_for_url(re.compile("what_if=1"))
+    expect(page.locator(".st-key-what_if_cards")).to_be_visible()
     expect(page.locator(".player .target")).not_to_have_text(before)
 
 

@@ -123,7 +123,7 @@ def test_nothing_stands_outside_or_over_another_name(open_page: Opener) -> None:
         found = machine(page).evaluate(
             """(drawing) => {
               const whole = drawing.getBoundingClientRect();
-              const names = [...drawing.querySelectorAll(".name, .title, .mix, .rivals, .likely, .symbol, .spelled")];
+              const names = [...drawing.querySelectorAll(".name, .title, .mix, .foils, .likely, .symbol, .spelled")];
               const boxes = names.filter((node) => node.textContent).map((node) => ({
                 text: node.textContent, box: node.getBoundingClientRect() }));
               const outside = boxes.filter(({ box }) => box.left < whole.left - 1 || box.right > whole.right + 1);

@@ -204,12 +204,12 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
     lecture = fetch(page, "Page for a lecture, HTML", tmp_path)
     weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
     text = lecture.read_text(encoding="utf-8")
-    assert _record(text) == _record(export.lecture_html(trace, step=1, weights=weights))
-    assert '"ledger":' in text
+    assert _payload(text) == _payload(export.lecture_html(trace, step=1, weights=weights))
+    assert '"logit_attribution":' in text
     assert len(text.encode()) < 8_000_000
 
 
-def _record(text: str) -> object:
+def _payload(text: str) -> object:
     """Return what a lecture holds, to nine places: weights in 32 and in 64 bits add up a little otherwise."""
     found = re.search(r'id="record">(.*?)</script>', text)
     assert found is not None
@@ -278,7 +278,7 @@ def test_a_lecture_is_stepped_through(lecture: Callable[..., Page], width: int, 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, True), (390, 844, False)])
-def test_a_lecture_shows_context_and_ledger_in_two_languages(
+def test_a_lecture_shows_context_and_logit_attribution_in_two_languages(
     lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
 ) -> None:
     trace, weights = Translator.load(shipped_model, device="cpu").translate(EXAMPLE), load_weights(shipped_model)
@@ -286,10 +286,10 @@ def test_a_lecture_shows_context_and_ledger_in_two_languages(
     page.keyboard.press("ArrowRight")
     strips = page.locator("#picture-context").evaluate("(chart) => Array.from(chart.calcdata[0][0].z.at(-1))")
     assert strips == pytest.approx(trace.contexts[1].tolist(), abs=1e-6)
-    total = page.locator("#picture-ledger").evaluate("(chart) => chart.data[0].x.at(-1)")
+    total = page.locator("#picture-logit_attribution").evaluate("(chart) => chart.data[0].x.at(-1)")
     account = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert total == pytest.approx(account.logit, abs=1e-5)
-    expect(page.locator("#note-ledger")).to_contain_text(signed(account.logit))
+    expect(page.locator("#note-logit_attribution")).to_contain_text(signed(account.logit))
     expect(page.locator("#heatmap")).to_contain_text("H, bits")
     for label, heading, title in (("FR", "Étape 2 sur", "Vecteur de contexte"), ("EN", "Step 2 of", "Context vector")):
         page.get_by_role("button", name=label, exact=True).click()

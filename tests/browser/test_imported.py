@@ -1,4 +1,4 @@
-"""An imported translator in a real browser: its stages in their order, steps, the ledger, and what is not there."""
+"""An imported translator in a browser: its stages in order, steps, logit attribution, and what is not there."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def address(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def test_both_families_are_shown_step_by_step(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page(f"?model=tutorial&search=greedy&sentence={quote('ein mann schläft im park .')}")
     settled(page)
-    badge = page.locator(".st-key-proof_badge, [class*=st-key-proof]").first
+    badge = page.locator(".st-key-verification_badge, [class*=st-key-verification]").first
     expect(badge).to_contain_text("verified")
     page.keyboard.press("ArrowRight")
     expect(badge).to_contain_text("step 2")
-    expect(page.locator(".st-key-ledger .js-plotly-plot")).to_be_attached()
-    expect(page.locator(".st-key-machine_box svg.drawing")).to_be_visible()
+    expect(page.locator(".st-key-logit-attribution .js-plotly-plot")).to_be_attached()
+    expect(page.locator(".st-key-diagram_box svg.drawing")).to_be_visible()
 
     page = open_page(
         f"?model=joey&search=greedy&sentence={quote('der hund schläft im park .')}&step=2&lang=fr",
@@ -65,5 +65,5 @@ def test_both_families_are_shown_step_by_step(open_page: Opener, snapshot: Snaps
     heights = {number: page.locator(f".st-key-stage_{number}").bounding_box() for number in (4, 1, 5)}
     tops = [box["y"] for box in heights.values() if box]
     assert tops == sorted(tops)  # the state moves before it asks
-    expect(page.locator(".st-key-ledger .js-plotly-plot")).to_have_count(0)
+    expect(page.locator(".st-key-logit-attribution .js-plotly-plot")).to_have_count(0)
     assert without_numbers(text_of(page.locator(".st-key-inside_word"))) == snapshot

@@ -106,8 +106,8 @@ def pull(page: Page, piece: int, by: float) -> None:
     page.mouse.up()
 
 
-def branches(page: Page) -> list[str]:
-    return parse_qs(urlsplit(page.url).query).get("branches", [])
+def what_ifs(page: Page) -> list[str]:
+    return parse_qs(urlsplit(page.url).query).get("what_ifs", [])
 
 
 def changed(page: Page) -> dict[str, str]:
@@ -159,7 +159,7 @@ def test_a_bar_follows_the_hand_without_the_server_and_nothing_else_moves(open_p
     page.mouse.up()
     assert page.evaluate(f"() => {SHOWN}.source") == int(alpha.argmax())  # Escape was the hand's, not the page's
     assert page.evaluate("() => tried") == 0
-    assert not branches(page)
+    assert not what_ifs(page)
 
 
 @on_both
@@ -176,12 +176,12 @@ def test_pulled_undone_pulled_in_another_language_and_held(
     expect(page.locator(".st-key-changed p")).to_contain_text("“·Europe”")
     assert changed(page) == snapshot(name="pulled")
     expect(page.locator(".st-key-changed .js-plotly-plot")).to_have_attribute("aria-label", re.compile("·Europe"))
-    assert len(branches(page)) == 1
+    assert len(what_ifs(page)) == 1
     page.locator(".bench .undo").click()
     expect_translation(page, first)
     expect(page.locator(".st-key-changed")).to_have_count(0)
     expect(page.locator(".bench .undo")).to_be_disabled()
-    page.wait_for_url(lambda url: "branches=" not in url)
+    page.wait_for_url(lambda url: "what_ifs=" not in url)
     pull(page, EUROPEAN, 1.3)
     expect_translation(page, looked_there)
     switch(page, "fr")
@@ -197,7 +197,7 @@ def test_pulled_undone_pulled_in_another_language_and_held(
     machine = page.locator(".st-key-machine").bounding_box()
     assert machine
     assert machine["height"] > 300  # what is set by hand leaves it its place above the stages
-    page.wait_for_function("() => new URL(location.href).searchParams.get('branch') === '2'")
+    page.wait_for_function("() => new URL(location.href).searchParams.get('what_if') === '2'")
     expect_translation(page, looked_there)  # held: only the numbers are others
     expect(page.locator(".st-key-changed p")).not_to_have_text(pulled)
     expect(page.locator(".st-key-changed p")).to_contain_text("« ·Europe »")
@@ -307,8 +307,8 @@ def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Tr
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    rival = next(piece for piece in first.top_ids[STEP - 1].tolist() if piece != first.target_ids[STEP - 1])
-    words = [*keep_words(first.target_ids, STEP - 1), ForceWord(rival, STEP - 1)]
+    foil = next(piece for piece in first.top_ids[STEP - 1].tolist() if piece != first.target_ids[STEP - 1])
+    words = [*keep_words(first.target_ids, STEP - 1), ForceWord(foil, STEP - 1)]
     page.locator(".other-word .write").click()
     expect_translation(page, translator.translate(EXAMPLE, interventions=words))
     page.locator(".bench .undo").click()
@@ -316,7 +316,7 @@ def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Tr
     page.locator(".other-word .typed").fill("traité")
     page.locator(".other-word .typed").press("Enter")
     expect(page.locator(".player .target")).to_contain_text("traité")
-    page.wait_for_url(re.compile("branches="))
+    page.wait_for_url(re.compile("what_ifs="))
 
 
 @pytest.mark.nightly

@@ -18,7 +18,10 @@ from tests.browser.views import on_a_telephone, on_both
 
 pytestmark = pytest.mark.browser
 
-ANSWERS, TRIALS = ".st-key-answers .js-plotly-plot .ytick", ".st-key-trials .js-plotly-plot .xtick"
+ATTRIBUTIONS, PERTURBATION_TESTS = (
+    ".st-key-attributions .js-plotly-plot .ytick",
+    ".st-key-perturbation-tests .js-plotly-plot .xtick",
+)
 """Selectors that match once the picture of a section is drawn."""
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
@@ -29,7 +32,7 @@ def at_rest(page: Page) -> None:
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
-def lab(open_page: Opener, query: str = "", ready: str = ANSWERS) -> Page:
+def lab(open_page: Opener, query: str = "", ready: str = ATTRIBUTIONS) -> Page:
     """Open the lab as a link does."""
     page = open_page(f"?{SENTENCE}{query}", path="lab", ready=ready)
     at_rest(page)
@@ -56,7 +59,7 @@ def section(page: Page) -> Locator:
 
 def place(page: Page, panel: int, row: int, column: int) -> dict[str, Any]:
     """Return where in the window a cell of a panel of the answers is."""
-    chart = page.locator(".st-key-answers .js-plotly-plot")
+    chart = page.locator(".st-key-attributions .js-plotly-plot")
     found: dict[str, Any] = chart.evaluate(
         """(chart, [panel, row, column]) => {
           const { xaxis, yaxis } = Object.values(chart.layout.meta.panels)[panel];
@@ -85,7 +88,7 @@ def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) ->
     expect_step(page, 3)
     for step in (3, 4):  # to and fro, and once more
         to_page(page, "Lab")
-        page.wait_for_selector(ANSWERS)
+        page.wait_for_selector(ATTRIBUTIONS)
         at_rest(page)
         expect(page.locator(".player .source")).to_contain_text("snow")
         at_step(page, step)
@@ -103,7 +106,7 @@ def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) ->
 
 @pytest.mark.nightly
 def test_a_link_opens_the_lab_and_then_the_first_page_shows_the_same(open_page: Opener) -> None:
-    page = lab(open_page, "&step=2&section=trials&model=small-dot&search=greedy", TRIALS)
+    page = lab(open_page, "&step=2&section=perturbation-tests&model=small-dot&search=greedy", PERTURBATION_TESTS)
     at_step(page, 2)
     to_page(page, "Translate")
     page.wait_for_selector(READY)
@@ -116,7 +119,7 @@ def test_a_link_opens_the_lab_and_then_the_first_page_shows_the_same(open_page: 
 def test_back_leads_to_the_page_and_the_section_before(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}&step=3")
     to_page(page, "Lab")
-    page.wait_for_selector(ANSWERS)
+    page.wait_for_selector(ATTRIBUTIONS)
     at_rest(page)
     page.keyboard.press("ArrowRight")
     at_step(page, 4)
@@ -124,7 +127,7 @@ def test_back_leads_to_the_page_and_the_section_before(open_page: Opener) -> Non
     page.wait_for_selector(READY)
     expect_step(page, 3)
     page.go_forward()
-    page.wait_for_selector(ANSWERS)
+    page.wait_for_selector(ATTRIBUTIONS)
     at_rest(page)
     at_step(page, 4)
 
@@ -135,26 +138,26 @@ def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
     no_wider_than_the_window(page)
     for _ in range(2):
         to_section(page, "Perturbation tests")
-        page.wait_for_selector(TRIALS)
+        page.wait_for_selector(PERTURBATION_TESTS)
         at_rest(page)
-        assert query(page)["section"] == ["trials"]
+        assert query(page)["section"] == ["perturbation-tests"]
         no_wider_than_the_window(page)
         page.locator(".st-key-lang").get_by_text("fr").click()
         expect(section(page)).to_have_text("Tests de perturbation")
-        expect(page.locator(".st-key-trials p")).to_contain_text("mélang")
+        expect(page.locator(".st-key-perturbation-tests p")).to_contain_text("mélang")
         to_section(page, "Attributions")
-        page.wait_for_selector(ANSWERS)
+        page.wait_for_selector(ATTRIBUTIONS)
         at_rest(page)
-        expect(page.locator(".st-key-answers p")).to_contain_text("À cette étape")
+        expect(page.locator(".st-key-attributions p")).to_contain_text("À cette étape")
         page.locator(".st-key-lang").get_by_text("en").click()
         expect(section(page)).to_have_text("Attributions")
-        expect(page.locator(".st-key-answers p")).to_contain_text("At this step")
+        expect(page.locator(".st-key-attributions p")).to_contain_text("At this step")
         at_rest(page)
         assert "section" not in query(page)
     page.locator(".player .target .word").nth(3).click()
-    told = page.locator(".st-key-answers p").inner_text()
+    told = page.locator(".st-key-attributions p").inner_text()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".st-key-answers p")).not_to_have_text(told)
+    expect(page.locator(".st-key-attributions p")).not_to_have_text(told)
     page.keyboard.press("Home")
     at_step(page, 1)
     page.keyboard.press("End")
@@ -167,12 +170,12 @@ def test_a_cell_that_is_pointed_at_is_framed_in_every_panel_and_a_click_goes_the
     page = lab(open_page, "&by=pieces")
     at = place(page, 1, 2, 3)
     page.mouse.move(at["x"], at["y"])
-    frames = page.locator(".st-key-answers .cursor div")
+    frames = page.locator(".st-key-attributions .cursor div")
     expect(frames).to_have_count(6)
     boxes = frames.evaluate_all(
         "(all) => all.map((one) => [one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight])"
     )
-    told = str(page.locator(".st-key-answers .hoverlayer").text_content())
+    told = str(page.locator(".st-key-attributions .hoverlayer").text_content())
     assert frames.nth(1).get_attribute("data-number")
     assert float(str(frames.nth(1).get_attribute("data-number"))) == pytest.approx(
         float(re.findall(r"-?[0-9]+\.[0-9]+", told.replace("\u2212", "-"))[-1]), abs=0.0051
@@ -185,7 +188,7 @@ def test_a_cell_that_is_pointed_at_is_framed_in_every_panel_and_a_click_goes_the
     page.mouse.click(at["x"], at["y"])
     at_step(page, 3)
     expect(page.locator(".player .source .held .seen")).to_have_attribute("data-index", "3")
-    shapes = page.locator(".st-key-answers .js-plotly-plot").evaluate("(chart) => chart.layout.shapes.length")
+    shapes = page.locator(".st-key-attributions .js-plotly-plot").evaluate("(chart) => chart.layout.shapes.length")
     assert shapes == 12  # row and cell, six times
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowDown")
@@ -195,8 +198,8 @@ def test_a_cell_that_is_pointed_at_is_framed_in_every_panel_and_a_click_goes_the
 @pytest.mark.nightly
 @on_both
 def test_points_and_bars_lead_to_their_steps(open_page: Opener) -> None:
-    page = lab(open_page, "&section=trials", TRIALS)
-    for chart, mark in (("shuffled", ".point"), ("firmness", ".point")):
+    page = lab(open_page, "&section=perturbation-tests", PERTURBATION_TESTS)
+    for chart, mark in (("shuffled", ".point"), ("minimal-change", ".point")):
         for step in (4, 2):
             picture = page.locator(f".st-key-{chart} .js-plotly-plot")
             picture.scroll_into_view_if_needed()
@@ -212,8 +215,8 @@ def test_points_and_bars_lead_to_their_steps(open_page: Opener) -> None:
 @pytest.mark.nightly
 @on_both
 def test_where_it_should_have_looked_for_a_word_of_the_visitors(open_page: Opener) -> None:
-    page = lab(open_page, "&section=trials&step=2&search=greedy", TRIALS)
-    told = page.locator(".st-key-trials p")
+    page = lab(open_page, "&section=perturbation-tests&step=2&search=greedy", PERTURBATION_TESTS)
+    told = page.locator(".st-key-perturbation-tests p")
     before = told.inner_text()
     box = page.locator(".word-choice [data-what=word]")
     box.fill("neige")
@@ -232,9 +235,9 @@ def test_where_it_should_have_looked_for_a_word_of_the_visitors(open_page: Opene
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", ["answers", "trials"])
+@pytest.mark.parametrize("name", ["attributions", "perturbation-tests"])
 def test_all_text_stands_out(open_page: Opener, name: str, dark: bool) -> None:
-    ready = {"answers": ANSWERS, "trials": TRIALS}[name]
+    ready = {"attributions": ATTRIBUTIONS, "perturbation-tests": PERTURBATION_TESTS}[name]
     page = open_page(f"?{SENTENCE}&section={name}&step=2", path="lab", ready=ready, dark=dark)
     at_rest(page)
     assert faint(page, more_than=60) == []
@@ -252,7 +255,7 @@ def test_by_the_keyboard_alone(open_page: Opener) -> None:
             break
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
-    page.wait_for_selector(TRIALS)
+    page.wait_for_selector(PERTURBATION_TESTS)
     at_rest(page)
     expect(section(page)).to_have_text("Perturbation tests")
     at_step(page, 2)  # both keys were the control's
@@ -276,7 +279,7 @@ def test_the_tables_follow_the_step(open_page: Opener) -> None:
 @pytest.mark.nightly
 @on_both
 def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) -> None:
-    page = lab(open_page, "&section=trials&step=2", TRIALS)
+    page = lab(open_page, "&section=perturbation-tests&step=2", PERTURBATION_TESTS)
     page.get_by_role("button", name="Download").click()
     rows = page.locator(".st-key-export .picture")
     expect(rows).to_have_count(3)
@@ -285,7 +288,7 @@ def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) 
             rows.first.get_by_text(form, exact=True).click()
         path = tmp_path / saved.value.suggested_filename
         saved.value.save_as(path)
-        assert path.name == f"attnviz-two-dogs-play-in-step-2-trials.{form.lower()}"
+        assert path.name == f"attnviz-two-dogs-play-in-step-2-perturbation-tests.{form.lower()}"
         assert path.stat().st_size > 1000
 
 

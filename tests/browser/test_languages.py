@@ -43,9 +43,9 @@ def expect_french(page: Page, step: int) -> None:
     expect(page.locator(".st-key-energy .xtitle")).to_have_text("énergie e")
     expect(page.locator(".growth .build")).to_have_text("Construire")
     expect(page.locator(".growth output")).to_contain_text("lignes ajoutées")
-    expect(page.locator(".st-key-microscope h3")).to_contain_text("Décomposition de l’énergie")
-    expect(page.locator(".st-key-ledger h3")).to_contain_text("Attribution du logit")
-    expect(page.locator(".st-key-proof button")).to_contain_text("sont vérifiés")
+    expect(page.locator(".st-key-energy-decomposition h3")).to_contain_text("Décomposition de l’énergie")
+    expect(page.locator(".st-key-logit-attribution h3")).to_contain_text("Attribution du logit")
+    expect(page.locator(".st-key-verification button")).to_contain_text("sont vérifiés")
 
 
 def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> None:
@@ -132,12 +132,12 @@ def touch_every_control(page: Page) -> None:
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
     page.locator(".growth input[value=strongest]").check()
     page.locator(".player .speed button").last.click()
-    for key in ("microscope_table", "ledger_table", "tables"):
+    for key in ("energy_decomposition_table", "logit_attribution_table", "tables"):
         unfold(page.locator(f".st-key-{key}"))
-    rival = page.locator(".word-choice [data-what=rival]")
-    rival.fill(page.locator(".word-choice option").nth(4).get_attribute("value") or "")
-    rival.press("Enter")
-    page.wait_for_url(re.compile("rival="))
+    foil = page.locator(".word-choice [data-what=foil]")
+    foil.fill(page.locator(".word-choice option").nth(4).get_attribute("value") or "")
+    foil.press("Enter")
+    page.wait_for_url(re.compile("foil="))
 
 
 def choices_on_show(page: Page, code: str) -> dict[str, object]:
@@ -147,7 +147,7 @@ def choices_on_show(page: Page, code: str) -> dict[str, object]:
         "switches": [page.locator(f".st-key-{key} input").is_checked() for key in ("root", "end", "margins")],
         "scale": chart.evaluate("(chart) => JSON.stringify(chart.data[0].colorscale)"),
         "rows": chart.evaluate("(chart) => chart.data[0].z.length"),
-        "rival": page.locator(".word-choice [data-what=rival]").input_value(),
+        "foil": page.locator(".word-choice [data-what=foil]").input_value(),
         "order": page.locator(".growth input:checked").get_attribute("value"),
         "speed": page.locator(".player .speed [aria-pressed=true]").inner_text(),
         "link": {key: value for key, value in linked(page).items() if key != "lang"},

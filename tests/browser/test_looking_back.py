@@ -101,16 +101,16 @@ def test_by_keyboard_alone_and_in_french(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @within(NARROW_DARK)
-def test_the_badge_proves_it_and_a_row_chooses_its_piece(open_page: Opener) -> None:
+def test_the_badge_verifies_it_and_a_row_chooses_its_piece(open_page: Opener) -> None:
     page = open_page("?step=3&after_word=1")
     summary(page).scroll_into_view_if_needed()
     expect_open(page)
-    badge = page.locator(".proof .badge")
+    badge = page.locator(".verification .badge")
     badge.scroll_into_view_if_needed()
     expect(badge).to_contain_text("verified")
     badge.click()
     for row in ("likelihoods p(y | h)", "posterior p(j | y)", "α′ of the heatmap"):
-        expect(page.locator(".proof tbody tr", has_text=row)).to_contain_text("✓")
+        expect(page.locator(".verification tbody tr", has_text=row)).to_contain_text("✓")
     page.keyboard.press("Escape")
     chart = page.locator(f"{PART} .js-plotly-plot")
     chart.scroll_into_view_if_needed()

@@ -1,4 +1,4 @@
-"""Microscope, ledger, proof and reading as a visitor meets them: what the browser draws is what was computed."""
+"""Energy decomposition, logit attribution, verification and words: the browser draws what was computed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.energy_decomposition import energy_decomposition, saturated
 from attnviz.checkpoint import save_model
-from attnviz.figures.energy_decomposition import UNITS, microscope_figure
+from attnviz.figures.energy_decomposition import UNITS, energy_decomposition_figure
 from attnviz.text import Tokenizer, piece_name
-from attnviz.ui.components.energy_decomposition.energy_decomposition import microscope_record
+from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.step.attributed_word import piece_of
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
@@ -57,21 +57,27 @@ def query(page: Page) -> dict[str, list[str]]:
 
 
 def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
-    """Wait until the microscope is at a cell, and hold every bar of it to the cell's figure as Python draws it."""
+    """Wait until the energy decomposition is at a cell, and compare every bar with the figure as Python draws it."""
     name = piece_name(trace.source_pieces[source - 1])
-    expect(page.locator(".st-key-microscope h3")).to_have_text(f"Energy microscope: step {step} at “{name}”")
-    figure = microscope_figure(energy_decomposition(trace, None, step - 1, source - 1))
-    drawn = page.locator(".st-key-microscope .ytick")
+    expect(page.locator(".st-key-energy-decomposition h3")).to_have_text(
+        f"Energy decomposition: step {step} at “{name}”"
+    )
+    figure = energy_decomposition_figure(energy_decomposition(trace, None, step - 1, source - 1))
+    drawn = page.locator(".st-key-energy-decomposition .ytick")
     expect(drawn).to_have_text([*figure.layout.yaxis.ticktext[:-1], "energy e"])
-    shown = chart(page, "microscope").evaluate("(chart) => chart.data.map((trace) => trace.name)")
+    shown = chart(page, "energy-decomposition").evaluate("(chart) => chart.data.map((trace) => trace.name)")
     for expected in figure.data:
         if expected.name in shown:
-            assert bars(page, "microscope", expected.name) == pytest.approx(list(expected.x), abs=1e-5)
+            assert bars(page, "energy-decomposition", expected.name) == pytest.approx(list(expected.x), abs=1e-5)
             for kind in ("customdata", "text"):  # what the pointer reads, and what stands at the bars
                 if expected[kind] is not None:
-                    expect_same_text(written(page, "microscope", expected.name, kind), list(expected[kind]))
-    assert bars(page, "microscope", "sum")[-1] == pytest.approx(float(trace.energies[step - 1, source - 1]), abs=1e-5)
-    expect_same_text([page.locator(".st-key-microscope p").inner_text()], [sentence(trace, step - 1, source - 1)])
+                    expect_same_text(written(page, "energy-decomposition", expected.name, kind), list(expected[kind]))
+    assert bars(page, "energy-decomposition", "sum")[-1] == pytest.approx(
+        float(trace.energies[step - 1, source - 1]), abs=1e-5
+    )
+    expect_same_text(
+        [page.locator(".st-key-energy-decomposition p").inner_text()], [sentence(trace, step - 1, source - 1)]
+    )
 
 
 def written(page: Page, key: str, name: str, kind: str) -> list[str]:
@@ -93,7 +99,7 @@ def expect_same_text(shown: list[str], expected: list[str]) -> None:
 
 
 def sentence(trace: Trace, step: int, source: int) -> str:
-    """Return what stands above the microscope, with every number as Python computes it."""
+    """Return what stands above the energy decomposition, with every number as Python computes it."""
     units = energy_decomposition(trace, None, step, source)
     adds, count = units.contributions, int(np.sum(units.contributions < 0))
     named, largest = min(UNITS, len(adds)), int(units.order[0])
@@ -110,23 +116,23 @@ def sentence(trace: Trace, step: int, source: int) -> str:
         "largest": largest + 1,
         "c": signed(float(adds[largest])),
     }
-    return str(microscope_record(trace, trace.score_vector, "light")["words"]["sentence"]).format(**values)
+    return str(energy_decomposition_payload(trace, trace.score_vector, "light")["words"]["sentence"]).format(**values)
 
 
 @pytest.mark.nightly
 @on_both
-def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace) -> None:
+def test_the_energy_decomposition_follows_the_cell(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=3")
     strongest = int(trace.alignment[2].argmax()) + 1
     expect_cell(page, trace, 3, strongest)
-    page.locator(".st-key-microscope h3").click()  # away from any widget that keeps the arrows
+    page.locator(".st-key-energy-decomposition h3").click()  # away from any widget that keeps the arrows
     page.keyboard.press("ArrowRight")
     expect_cell(page, trace, 4, int(trace.alignment[3].argmax()) + 1)
     page.keyboard.press("ArrowDown")
     moved = page.evaluate(f"() => {SHOWN}.source + 1")
     assert moved != int(trace.alignment[3].argmax()) + 1
     expect_cell(page, trace, 4, moved)
-    operands = chart(page, "microscope").evaluate("(chart) => chart.data.length")
+    operands = chart(page, "energy-decomposition").evaluate("(chart) => chart.data.length")
     assert operands == (7 if page.viewport_size["width"] > 700 else 2)
 
 
@@ -148,11 +154,13 @@ def test_models_without_an_additive_energy(chromium: Browser, other_models: str,
     page.goto(f"{other_models}/?model=general&step=2&source=3&depth=everything")
     page.wait_for_selector(READY, timeout=120_000)
     settled(page)
-    assert without_numbers(text_of(page.locator(".st-key-microscope p").first)) == snapshot(name="dot product")
-    query, key, sums = (bars(page, "microscope", name) for name in ("query", "key", "sum"))
+    assert without_numbers(text_of(page.locator(".st-key-energy-decomposition p").first)) == snapshot(
+        name="dot product"
+    )
+    query, key, sums = (bars(page, "energy-decomposition", name) for name in ("query", "key", "sum"))
     assert np.multiply(query, key) == pytest.approx(sums[: len(query)], abs=1e-6)
     assert sum(sums[:-1]) == pytest.approx(sums[-1], abs=1e-5)
-    expect(page.locator(".st-key-ledger .ytick").nth(1)).to_have_text("through sᵢ")
+    expect(page.locator(".st-key-logit-attribution .ytick").nth(1)).to_have_text("through sᵢ")
     page.goto(f"{other_models}/?model=none&depth=everything")
     expect(page.locator(".words .summary")).not_to_be_empty()
     assert text_of(page.locator(".words .summary")) == snapshot(name="no attention")
@@ -160,19 +168,19 @@ def test_models_without_an_additive_energy(chromium: Browser, other_models: str,
 
 
 @pytest.mark.nightly
-def test_a_linked_cell_is_under_the_microscope(open_page: Opener, trace: Trace) -> None:
+def test_a_linked_cell_is_under_the_energy_decomposition(open_page: Opener, trace: Trace) -> None:
     expect_cell(open_page("?step=2&source=4"), trace, 2, 4)
 
 
 @on_both
-def test_the_ledger_adds_up_a_contrast_tells_the_odds_and_a_typed_word_is_taken_apart(
+def test_the_logit_attribution_adds_up_a_contrast_tells_the_odds_and_a_typed_word_is_taken_apart(
     open_page: Opener, trace: Trace, snapshot: SnapshotAssertion
 ) -> None:
     page = open_page("?step=4")
     settled(page)  # what is below the window is drawn when there is time
     own = piece_name(trace.target_pieces[3])
-    expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{own}”")
-    *entries, logit = bars(page, "ledger", "sum")
+    expect(page.locator(".st-key-logit-attribution h3")).to_contain_text(f"“{own}”")
+    *entries, logit = bars(page, "logit-attribution", "sum")
     assert sum(entries) == pytest.approx(logit, abs=1e-6)
     *_, difference = bars(page, "contrast", "sum")
     other = next(k for k, index in enumerate(trace.top_ids[3]) if index != trace.target_ids[3])
@@ -183,9 +191,9 @@ def test_the_ledger_adds_up_a_contrast_tells_the_odds_and_a_typed_word_is_taken_
 
 
 @pytest.mark.nightly
-def test_the_ledger_marks_the_source_piece_and_a_click_chooses_another(open_page: Opener) -> None:
+def test_the_logit_attribution_marks_the_source_piece_and_a_click_chooses_another(open_page: Opener) -> None:
     page = open_page("?step=4&source=2")
-    logit_attribution = chart(page, "ledger")
+    logit_attribution = chart(page, "logit-attribution")
     marked = "(chart) => chart.layout.shapes.filter((shape) => shape.fillcolor).map((shape) => shape.y0 + 0.5)"
     rows = logit_attribution.evaluate("(chart) => chart.layout.meta.entries")
     assert logit_attribution.evaluate(marked) == ([] if rows[1] is None else [rows[1]])
@@ -212,15 +220,15 @@ def type_word(page: Page, what: str, text: str) -> None:
 
 
 def a_typed_word_is_taken_apart(page: Page, snapshot: SnapshotAssertion) -> None:
-    """Type words in both boxes of the ledger, the last in pieces and one that the model has never seen."""
+    """Type words in both boxes of the logit attribution, the last in pieces and one that the model has never seen."""
     tokenizer = Tokenizer.load(SHIPPED_MODEL / "tokenizer.model")
     house, car = (piece_name(tokenizer.piece(piece_of(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
     type_word(page, "word", "maison")
-    expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{house}”")
+    expect(page.locator(".st-key-logit-attribution h3")).to_contain_text(f"“{house}”")
     page.wait_for_url(re.compile(r"[?&]word=\d+\b"))  # which is written after the picture
-    type_word(page, "rival", "voiture")
+    type_word(page, "foil", "voiture")
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
-    page.wait_for_url(re.compile(r"[?&]rival=\d+\b"))
+    page.wait_for_url(re.compile(r"[?&]foil=\d+\b"))
     page.reload()
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
     type_word(page, "word", "chaton")
@@ -235,19 +243,21 @@ def a_typed_word_is_taken_apart(page: Page, snapshot: SnapshotAssertion) -> None
 
 @pytest.mark.nightly
 @on_both
-def test_stepping_shows_each_steps_own_ledger(open_page: Opener, trace: Trace) -> None:
+def test_stepping_shows_each_steps_own_logit_attribution(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=2")
-    chart(page, "ledger")
-    page.locator(".st-key-ledger h3").click()
+    chart(page, "logit-attribution")
+    page.locator(".st-key-logit-attribution h3").click()
     for step in (3, 4, 5):
         page.keyboard.press("ArrowRight")
-        expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{piece_name(trace.target_pieces[step - 1])}”")
+        expect(page.locator(".st-key-logit-attribution h3")).to_contain_text(
+            f"“{piece_name(trace.target_pieces[step - 1])}”"
+        )
 
 
 @on_both
 def test_every_step_is_verified_and_a_finding_leads_to_its_cell(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page("?step=2")
-    badge = page.locator(".st-key-proof button").first
+    badge = page.locator(".st-key-verification button").first
     expect(badge).to_contain_text(re.compile(r"\bstep 2\b.*= \d·10"))
     assert without_numbers(text_of(badge)) == snapshot(name="badge")
     page.keyboard.press("ArrowRight")

@@ -17,10 +17,10 @@ from tests.browser.test_intervention_controls import (
     AT,
     EUROPEAN,
     STEP,
-    branches,
     expect_translation,
     expect_weight,
     weights,
+    what_ifs,
 )
 from tests.browser.test_page import expect_step
 from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE, WIDE_DARK, within
@@ -42,7 +42,7 @@ def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener
     energies = first.energies[STEP - 1].astype(float) / tau
     softmax = np.exp(energies - energies.max()) / np.exp(energies - energies.max()).sum()
     expect_weight(page, strongest, softmax[strongest] - 2e-3, softmax[strongest] + 2e-3)
-    assert not branches(page)
+    assert not what_ifs(page)
     page.keyboard.press("Escape")
     expect_weight(page, strongest, 0.9, 1)
     for _ in range(40):
@@ -73,14 +73,14 @@ def expect_alike(page: Page, translator: Translator[Trace], told: str) -> None:
     """Wait until every step has all weights alike, and what is written so is on show."""
     flat = translator.translate(EXAMPLE, interventions=[Temperature(math.inf)])
     expect_translation(page, flat)
-    expect(page.locator(".branches .card").last).to_contain_text(told)
+    expect(page.locator(".what_ifs .card").last).to_contain_text(told)
     expect_step(page, STEP)
     page.wait_for_function(
         "(share) => document.querySelector('.st-key-softmax .chart')._fullData[1].x.every((x) => Math.abs(x - share)"
         " < 1e-6)",
         arg=1 / len(flat.source_ids),
     )
-    badge = page.locator(".proof .badge")
+    badge = page.locator(".verification .badge")
     badge.scroll_into_view_if_needed()
     expect(badge).to_contain_text("verified")
 
@@ -97,10 +97,10 @@ def test_the_temperature_of_all_steps_by_the_mouse_up_to_all_alike(
     expect(page.locator(".bench .heat output")).to_have_text("τ = ∞")
     count = len(first.source_ids)
     expect_weight(page, EUROPEAN, 1 / count - 1e-6, 1 / count + 1e-6)
-    assert not branches(page)
+    assert not what_ifs(page)
     page.mouse.up()
     expect_alike(page, translator, "Temperature ∞ at every step")
-    assert branches(page) == ["0.t.all.inf"]
+    assert what_ifs(page) == ["0.t.all.inf"]
     page.reload()
     expect_alike(page, translator, "Temperature ∞ at every step")
     page.get_by_label("all steps").check()
@@ -110,7 +110,7 @@ def test_the_temperature_of_all_steps_by_the_mouse_up_to_all_alike(
     page.mouse.up()
     hard = translator.translate(EXAMPLE, interventions=[Temperature(0.01)])
     expect_translation(page, hard)
-    assert len(page.locator(".branches .card").all()) == 2, "set once more, it is one what-if"
+    assert len(page.locator(".what_ifs .card").all()) == 2, "set once more, it is one what-if"
 
 
 @within(NARROW_DARK)

@@ -53,7 +53,7 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     no_wider_than_the_window(page)
     opened = page.locator("button.cell[aria-checked='true']")
     expect(opened).to_have_attribute("data-code", "cross.2.2")
-    expect(page.locator(".proof .badge")).to_contain_text("verified")
+    expect(page.locator(".verification .badge")).to_contain_text("verified")
 
     # By the keyboard: another head, then another piece.
     opened.focus()
@@ -78,7 +78,7 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
         expect(page.locator(f".st-key-stage_{stage}-head .js-plotly-plot")).to_be_visible()
 
     rung(page, "1. Dot product")
-    boxes = page.locator(".microscope-box")
+    boxes = page.locator(".energy_decomposition-box")
     expect(boxes).to_have_count(2)
     for box in boxes.all():  # what is not in the window is drawn when there is time
         box.scroll_into_view_if_needed()
@@ -87,8 +87,8 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     assert faint(page, more_than=30) == []
     page.keyboard.press("ArrowRight")
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
-    expect(page.locator(".microscope-box h3").first).to_contain_text("step 2")
-    expect(page.locator(".microscope-box h3").last).to_contain_text("step 2")
+    expect(page.locator(".energy_decomposition-box h3").first).to_contain_text("step 2")
+    expect(page.locator(".energy_decomposition-box h3").last).to_contain_text("step 2")
 
     rung(page, "2. No recurrence", keys=keys)
     if (REPOSITORY / "models" / "detector").exists():

@@ -42,7 +42,7 @@ def test_its_heads_its_steps_and_back_to_a_recurrent_model(
     at_rest(page)
     titles = stage_titles(page)
     assert titles == snapshot(name="stages")
-    expect(page.locator(".proof .badge")).to_contain_text("verified")
+    expect(page.locator(".verification .badge")).to_contain_text("verified")
     page.evaluate(f"window.before = {CELLS}")
 
     page.locator("body").press("ArrowRight")

@@ -127,12 +127,12 @@ def test_it_is_read_and_a_finished_hypothesis_opens_by_mouse_and_by_keyboard(ope
     at_rest(page)
     assert written(page).removesuffix("</s>").strip() == second
     assert "number 2 of the finished hypotheses" in page.locator(".st-key-tree p").inner_text()
-    page.wait_for_url("**branch=1**")
+    page.wait_for_url("**what_if=1**")
     third = page.locator(".hypotheses li button").nth(2)
     third.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
-    page.wait_for_url("**branch=2**")
+    page.wait_for_url("**what_if=2**")
     page.goto(page.url)  # a link opens the same
     page.wait_for_selector(".hypotheses [aria-current]")
     expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
@@ -148,7 +148,7 @@ def test_a_dropped_hypothesis_is_gone_on_from_by_a_click(open_page: Opener, addr
     twig = place(page, "twig", 1)
     wanted = pieces_of(page, twig["node"])
     click(page, twig)
-    page.wait_for_url("**branch=1**")
+    page.wait_for_url("**what_if=1**")
     at_rest(page)
     shown = page.evaluate(TREE)["shown"]
     assert shown[: len(wanted)] == wanted
@@ -164,7 +164,7 @@ def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_st
     inner = place(page, "winner", 2)
     click(page, inner)
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "2")
-    assert "branch" not in query(page)
+    assert "what_if" not in query(page)
     last = place(page, "winner", -1)  # it is on show already
     click(page, last)
     ends = page.evaluate("""() => {
@@ -175,7 +175,7 @@ def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_st
     finished = place(page, "finished", ends[0])
     wanted = pieces_of(page, finished["node"])
     click(page, finished)
-    page.wait_for_url("**branch=1**")
+    page.wait_for_url("**what_if=1**")
     at_rest(page)
     assert page.evaluate(TREE)["shown"] == wanted
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "2")  # the step stays
@@ -284,7 +284,7 @@ def test_a_finger_opens_a_hypothesis(telephone: BrowserContext, address: str) ->
     twig = place(page, "twig", 1)
     wanted = pieces_of(page, twig["node"])
     page.touchscreen.tap(twig["x"], twig["y"])
-    page.wait_for_url("**branch=1**")
+    page.wait_for_url("**what_if=1**")
     at_rest(page)
     assert page.evaluate(TREE)["shown"][: len(wanted)] == wanted
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.trace import Branches
+from attnviz.trace import WhatIfs
 from tests.browser.settled import settled
 from tests.browser.test_exports import fetch, open_downloads, open_trace
 from tests.browser.test_page import expect_step, query
@@ -40,7 +40,7 @@ def change(page: Page, **wish: Any) -> None:
 
 
 def cards(page: Page) -> Locator:
-    return page.locator(".branches .card")
+    return page.locator(".what_ifs .card")
 
 
 def expect_shown(page: Page, number: int, count: int) -> None:
@@ -50,7 +50,7 @@ def expect_shown(page: Page, number: int, count: int) -> None:
         expect(cards(page).nth(number)).to_have_attribute("aria-current", "true")
         written = cards(page).nth(number).locator(".text").evaluate(_WRITTEN)
         expect(page.locator(".player .target")).to_have_text(re.compile(r"\s*".join(map(re.escape, written))))
-    expect(page.locator(".branches [aria-busy]")).to_have_count(0)
+    expect(page.locator(".what_ifs [aria-busy]")).to_have_count(0)
 
 
 @everywhere
@@ -58,12 +58,12 @@ def test_change_return_change_again_remove(open_page: Opener) -> None:
     page = open_page(AT_STEP_3)
     settled(page)
     expect_shown(page, 0, 0)
-    expect(page.locator(".branches")).to_be_hidden()
+    expect(page.locator(".what_ifs")).to_be_hidden()
     change(page, **ONLY_GREEN)
     expect_shown(page, 1, 2)
     expect_step(page, 3)
     expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at “green”")
-    page.wait_for_url(re.compile(r"branches=0\.o\.3\.2&branch=1"))
+    page.wait_for_url(re.compile(r"what_ifs=0\.o\.3\.2&what_if=1"))
     cards(page).nth(0).click()
     expect_shown(page, 0, 2)
     expect_step(page, 3)
@@ -71,7 +71,7 @@ def test_change_return_change_again_remove(open_page: Opener) -> None:
     expect_shown(page, 2, 3)
     assert cards(page).nth(2).locator("mark, del").count() > 0, "what differs is marked"
     expect(page.locator(".st-key-status")).to_contain_text("what-if 2")
-    box = page.locator(".branches ol").bounding_box()
+    box = page.locator(".what_ifs ol").bounding_box()
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= page.viewport_size["width"]
@@ -79,14 +79,14 @@ def test_change_return_change_again_remove(open_page: Opener) -> None:
     expect_shown(page, 1, 2)
     page.get_by_role("button", name="Remove what-if 1").click()
     expect_shown(page, 0, 0)
-    page.wait_for_url(lambda url: "branch" not in url)
-    expect(page.locator(".branches")).to_be_hidden()
+    page.wait_for_url(lambda url: "what_if" not in url)
+    expect(page.locator(".what_ifs")).to_be_hidden()
 
 
 @pytest.mark.nightly
 @on_both
 def test_by_keyboard_alone(open_page: Opener) -> None:
-    page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.5000&branch=2")
+    page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.5000&what_if=2")
     settled(page)
     expect_shown(page, 2, 3)
     page.locator(".player .next").last.focus()
@@ -123,7 +123,7 @@ def test_a_link_and_the_history_have_every_what_if(open_page: Opener) -> None:
     change(page, **HOT)
     expect_shown(page, 2, 3)
     settled(page)
-    page.wait_for_url(re.compile("branch=2"))
+    page.wait_for_url(re.compile("what_if=2"))
     left, told = query(page), cards(page).all_inner_texts()
     page.go_back()
     expect_shown(page, 1, 2)
@@ -143,14 +143,14 @@ def test_a_link_and_the_history_have_every_what_if(open_page: Opener) -> None:
     page.reload()
     expect_shown(page, 2, 3)
     assert cards(page).all_inner_texts() == told
-    page.wait_for_url(re.compile("branch=2"))
+    page.wait_for_url(re.compile("what_if=2"))
     assert query(page) == left
 
 
 @pytest.mark.nightly
 @within(WIDE_DARK)
 def test_the_language_goes_to_and_fro(open_page: Opener) -> None:
-    page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.500&branch=1")
+    page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.500&what_if=1")
     settled(page)
     expect_shown(page, 1, 3)
     told = cards(page).all_inner_texts()
@@ -162,18 +162,18 @@ def test_the_language_goes_to_and_fro(open_page: Opener) -> None:
     page.locator(".st-key-lang").get_by_text("en", exact=True).click()
     expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at")
     assert cards(page).all_inner_texts() == told
-    assert query(page)["branches"] == ["0.o.3.2*0.t.all.500"]
+    assert query(page)["what_ifs"] == ["0.o.3.2*0.t.all.500"]
 
 
 @pytest.mark.nightly
 def test_what_cannot_be_done_is_said(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = open_page(f"{AT_STEP_3}&branches=0.o.99.2*x&branch=7")
+    page = open_page(f"{AT_STEP_3}&what_ifs=0.o.99.2*x&what_if=7")
     settled(page)
-    problem = page.locator(".st-key-branch_problem")
+    problem = page.locator(".st-key-what_if_problem")
     expect(problem).to_be_visible()
     told = problem.inner_text()
     assert told.splitlines() == snapshot(name="in a link")
-    page.wait_for_url(lambda url: "branch" not in url)
+    page.wait_for_url(lambda url: "what_if" not in url)
     change(page, kind="typed", step=1, text="北京", held=False)
     expect(problem).not_to_have_text(told, use_inner_text=True)
     expect(problem).to_contain_text("北京")
@@ -187,13 +187,13 @@ def test_what_cannot_be_done_is_said(open_page: Opener, snapshot: SnapshotAssert
 @pytest.mark.nightly
 @on_both
 def test_files_have_the_cards_too(open_page: Opener, chromium: Browser, tmp_path: Path) -> None:
-    page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.5000&branch=2")
+    page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.5000&what_if=2")
     settled(page)
     expect_shown(page, 2, 3)
     told, hot = cards(page).all_inner_texts(), page.locator(".player .target").inner_text()
     open_downloads(page)
     trace, lecture = fetch(page, "Whole trace, JSON", tmp_path), fetch(page, "Page for a lecture, HTML", tmp_path)
-    assert len(Branches.load(trace).branches) == 2
+    assert len(WhatIfs.load(trace).what_ifs) == 2
     page.keyboard.press("Escape")
     page.goto(page.url.partition("?")[0] + "?depth=everything")
     settled(page)

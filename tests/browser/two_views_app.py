@@ -8,7 +8,7 @@ from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import acknowledge_until, receive
 from attnviz.ui.server import MIDDLEWARE, ROUTES
-from attnviz.ui.step.step_view import step_room
+from attnviz.ui.step.step_view import step_view
 from attnviz.ui.style import apply_style, theme_name
 from tests.figures.synthetic import trace
 
@@ -22,7 +22,7 @@ if __name__ == "__main__":
         view = View(name, trace(seed=seed))
         heatmap_choices(st.session_state, view, st.query_params)
         st.header(f"Model {name}")
-        step_room(view)
+        step_view(view)
     acknowledge_until(taken, {"entry": "two views", "parameters": {}})
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

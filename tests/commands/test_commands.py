@@ -328,7 +328,7 @@ def test_figure_of_a_sentence_and_of_a_saved_trace(run, tmp_path: Path, translat
     assert table == figures.STEP_FIGURES["state"].table(figures.Subject(trace, 0)).to_csv()
 
 
-def test_figure_with_margins_and_ledgers(
+def test_figure_with_margins_and_logit_attributions(
     run,
     tmp_path: Path,
     model_folder: Path,
@@ -346,15 +346,15 @@ def test_figure_with_margins_and_ledgers(
     assert run(*arguments, str(model_folder)) == (0, "", "")
     weights = load_weights(model_folder)
     assert page.read_text(encoding="utf-8") == export.lecture_html(trace, margins=True, weights=weights)
-    arguments_of_step = ["--picture", "trials", "--step", "2", "--model", str(model_folder)]
+    arguments_of_step = ["--picture", "perturbation-tests", "--step", "2", "--model", str(model_folder)]
     assert run("figure", "--trace", str(saved), "-o", str(table), *arguments_of_step) == (0, "", "")
     subject = figures.Subject(trace, 1, weights)
-    assert table.read_text(encoding="utf-8-sig") == figures.STEP_FIGURES["trials"].table(subject).to_csv()
+    assert table.read_text(encoding="utf-8-sig") == figures.STEP_FIGURES["perturbation-tests"].table(subject).to_csv()
     save_model(other := tmp_path / "other", make_network("general"), tokenizer)
     code, _, errors = run(*arguments, str(other))
     assert code == 0
     assert plain(errors, tmp_path) == snapshot(name="no ledger")
-    assert '"ledger":' not in page.read_text(encoding="utf-8")
+    assert '"logit_attribution":' not in page.read_text(encoding="utf-8")
     links = tmp_path / "x.pharaoh"
     arguments = ["figure", "--trace", str(saved), "-o", str(links), "--model"]
     assert run(*arguments, str(model_folder)) == (0, "", "")

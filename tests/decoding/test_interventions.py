@@ -13,7 +13,7 @@ import torch
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.recomputation import recompute
-from attnviz.analysis.verification import Prover
+from attnviz.analysis.verification import RNNsearchVerifier
 from attnviz.decoding import longest_target, search
 from attnviz.errors import AttnvizError
 from attnviz.network.config import READOUT_STATES
@@ -63,11 +63,11 @@ def _assert_same(one: Trace, other: Trace, atol: float = 1e-6) -> None:
             )
 
 
-def _assert_proved(translator: Translator, trace: Trace) -> None:
+def _assert_verified(translator: Translator, trace: Trace) -> None:
     """Assert that the trace is what NumPy computes from the weights, at every step and from end to end."""
-    prover = Prover(trace, _weights(translator))
+    verifier = RNNsearchVerifier(trace, _weights(translator))
     for step in range(len(trace.target_pieces)):
-        assert prover.prove(step).holds, prover.prove(step).discrepancies
+        assert verifier.verify(step).holds, verifier.verify(step).discrepancies
     exact = recompute(_weights(translator), trace.config, trace.source_ids, trace.target_ids, trace.interventions)
     for quantity in RECORDED:
         expected = getattr(exact, quantity.name, None)
@@ -117,12 +117,12 @@ def test_all_weight_on_one_piece_makes_its_annotation_the_context(kind: Translat
     np.testing.assert_array_equal(trace.alignment[0], rows[0])
     for step in range(len(trace.target_pieces)):
         np.testing.assert_allclose(trace.contexts[step], trace.annotations[-1 if step == 1 else 0], atol=1e-6)
-    _assert_proved(kind, trace)
+    _assert_verified(kind, trace)
 
 
 @every_attention
 @every_search
-def test_a_changed_translation_is_proved(kind: Translator, how: dict) -> None:
+def test_a_changed_translation_is_verified(kind: Translator, how: dict) -> None:
     before = kind.translate(TEXT, **how)
     acting = _some(len(before.source_pieces))
     trace = kind.translate(TEXT, **how, interventions=acting)
@@ -131,7 +131,7 @@ def test_a_changed_translation_is_proved(kind: Translator, how: dict) -> None:
     np.testing.assert_allclose(trace.energies[0], before.energies[0], atol=1e-6)  # the scorer's, not the changed ones
     assert (trace.alignment[1, 2], trace.alignment[2, 0]) == (0, 0)
     np.testing.assert_allclose(trace.alignment.sum(axis=1), 1, atol=1e-5)
-    _assert_proved(kind, trace)
+    _assert_verified(kind, trace)
     reopened = Trace.from_json(trace.to_json())
     assert reopened.interventions == trace.interventions
     assert reopened.fingerprint == trace.fingerprint
@@ -152,7 +152,7 @@ def test_temperature_and_exclusion_do_what_they_say(kind: Translator) -> None:
 
 
 @every_attention
-def test_a_false_claim_is_not_proved(kind: Translator) -> None:
+def test_a_false_claim_is_not_verified(kind: Translator) -> None:
     pieces = len(kind.translate(TEXT).source_pieces)
     done = (Temperature(0.5, 0), ExcludePosition(1, 2))
     trace = kind.translate(TEXT, target=TARGET, interventions=done)
@@ -163,30 +163,32 @@ def test_a_false_claim_is_not_proved(kind: Translator) -> None:
         1: [(*done, Temperature(0.5, 1)), (Temperature(0.5), done[1])],
     }
     for step, false in claims.items():
-        assert Prover(trace, _weights(kind)).prove(step).holds
+        assert RNNsearchVerifier(trace, _weights(kind)).verify(step).holds
         for claim in false:
-            proof = Prover(dataclasses.replace(trace, interventions=tuple(claim)), _weights(kind)).prove(step)
-            assert "alignment" in {wrong.quantity for wrong in proof.discrepancies}, claim
+            verification = RNNsearchVerifier(
+                dataclasses.replace(trace, interventions=tuple(claim)), _weights(kind)
+            ).verify(step)
+            assert "alignment" in {wrong.quantity for wrong in verification.discrepancies}, claim
 
 
 @every_kind
 def test_a_forced_word_is_written_and_the_translation_goes_on(kind: Translator) -> None:
     before = kind.translate(TEXT)
-    step, rival = 2, int(before.top_ids[2][before.top_ids[2] > EOS][-1])
-    trace = kind.translate(TEXT, interventions=[ForceWord(rival, step)])
+    step, foil = 2, int(before.top_ids[2][before.top_ids[2] > EOS][-1])
+    trace = kind.translate(TEXT, interventions=[ForceWord(foil, step)])
     assert trace.target_ids[:step] == before.target_ids[:step]
-    assert trace.target_ids[step] == rival
+    assert trace.target_ids[step] == foil
     assert trace.log_probabilities[step] == pytest.approx(
-        float(np.log(before.top_probabilities[step][before.top_ids[step] == rival][0])), abs=1e-5
+        float(np.log(before.top_probabilities[step][before.top_ids[step] == foil][0])), abs=1e-5
     )
     for i in range(step + 1, len(trace.target_ids) - 1):
         assert trace.target_ids[i] == next(piece for piece in trace.top_ids[i] if piece >= EOS)
-    _assert_proved(kind, trace)
+    _assert_verified(kind, trace)
     again = kind.translate(TEXT, interventions=trace.interventions)
     assert again.target_ids == trace.target_ids
-    claimed = dataclasses.replace(trace, interventions=(ForceWord(rival + 1, step),))
-    wrong = Prover(claimed, _weights(kind)).prove(step).discrepancies
-    assert [(one.quantity, one.shown, one.recomputed) for one in wrong] == [("target_ids", rival, rival + 1)]
+    claimed = dataclasses.replace(trace, interventions=(ForceWord(foil + 1, step),))
+    wrong = RNNsearchVerifier(claimed, _weights(kind)).verify(step).discrepancies
+    assert [(one.quantity, one.shown, one.recomputed) for one in wrong] == [("target_ids", foil, foil + 1)]
 
 
 @every_kind
@@ -203,7 +205,7 @@ def test_every_hypothesis_of_a_beam_has_the_forced_word(kind: Translator) -> Non
         assert all(len(one.ids) == 5 for one in finished) == (word.piece_id == EOS)
     trace = kind.translate(TEXT, beam=4, interventions=[ForceWord(40, 4), ForceWord(41, 5)])
     assert trace.target_ids[4:6] == (40, 41)
-    _assert_proved(kind, trace)
+    _assert_verified(kind, trace)
 
 
 def test_words_can_be_kept_up_to_a_step(translator: Translator) -> None:
@@ -238,8 +240,8 @@ def test_the_ends_of_the_temperature(kind: Translator, temperature: float) -> No
         np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_pieces), atol=0.05)
     else:
         assert (trace.alignment.argmax(axis=1) == trace.energies.argmax(axis=1)).all()
-    prover = Prover(trace, _weights(kind))
-    assert all(prover.prove(step).holds for step in range(len(trace.target_pieces)))
+    verifier = RNNsearchVerifier(trace, _weights(kind))
+    assert all(verifier.verify(step).holds for step in range(len(trace.target_pieces)))
 
 
 @every_attention
@@ -251,12 +253,12 @@ def test_at_an_infinite_temperature_the_context_is_the_plain_mean(kind: Translat
     np.testing.assert_allclose(trace.contexts[0], trace.annotations.mean(axis=0), atol=1e-6)
     rest = np.arange(pieces) != 2
     np.testing.assert_allclose(trace.alignment[1], rest / rest.sum(), rtol=1e-6)
-    _assert_proved(kind, trace)
+    _assert_verified(kind, trace)
     after = kind.translate(TEXT, **how, interventions=[ExcludePosition(2, 1), Temperature(math.inf)])
     _assert_same(after, trace)
     assert Trace.from_json(trace.to_json()).fingerprint == trace.fingerprint
     claimed = dataclasses.replace(trace, interventions=(Temperature(100.0), *trace.interventions[1:]))
-    assert not Prover(claimed, _weights(kind)).prove(0).holds
+    assert not RNNsearchVerifier(claimed, _weights(kind)).verify(0).holds
 
 
 @pytest.mark.parametrize("intervention", [Temperature(1.0), ExcludePosition(0), ReplaceWeights((1.0,))])

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from attnviz import Translator
-from attnviz.analysis.verification import Prover
+from attnviz.analysis.verification import RNNsearchVerifier
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import Intervention, ReplaceEnergies, ReplaceWeights, Temperature
@@ -71,7 +71,7 @@ def test_a_borrowed_look_brings_the_context_of_its_lender_and_no_other_is_there_
 
 @settings(max_examples=FEW)
 @given(how=st.sampled_from(SEARCHES), step=st.integers(0, 3), source=st.integers(0, 3), **SIZES)
-def test_all_weight_on_one_piece_makes_its_annotation_the_context_and_is_proved(
+def test_all_weight_on_one_piece_makes_its_annotation_the_context_and_is_verified(
     make_network: ModelFactory,
     tokenizer: Tokenizer,
     how: dict[str, Any],
@@ -89,7 +89,7 @@ def test_all_weight_on_one_piece_makes_its_annotation_the_context_and_is_proved(
     assume(step < len(trace.target_ids))  # a beam may have ended before
     np.testing.assert_array_equal(trace.alignment[step], only)
     np.testing.assert_allclose(trace.contexts[step], trace.annotations[source], atol=1e-6)
-    prover = Prover(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
+    verifier = RNNsearchVerifier(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
     for i in range(len(trace.target_ids)):
-        proof = prover.prove(i, reading=True)
-        assert proof.holds, proof.discrepancies
+        verification = verifier.verify(i, reading=True)
+        assert verification.holds, verification.discrepancies

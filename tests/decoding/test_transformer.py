@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.transformer_verification import TransformerProver
+from attnviz.analysis.transformer_verification import TransformerVerifier
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import EOS, Tokenizer
@@ -74,7 +74,7 @@ def test_a_batch_gives_each_sentence_what_it_gets_alone(
         np.testing.assert_allclose(alone.cross_weights, trace.cross_weights, atol=1e-5)
 
 
-def test_a_forced_word_is_written_and_proved(translator: Translator[TransformerTrace]) -> None:
+def test_a_forced_word_is_written_and_verified(translator: Translator[TransformerTrace]) -> None:
     before = translator.translate(SENTENCES[2])
     other = next(int(piece) for piece in before.top_ids[1] if piece > EOS and piece != before.target_ids[1])
     for beam in (1, 3):
@@ -82,7 +82,7 @@ def test_a_forced_word_is_written_and_proved(translator: Translator[TransformerT
         assert trace.target_ids[1] == other
         assert TransformerTrace.from_json(trace.to_json()).interventions == (ForceWord(other, 1),)
         weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
-        assert TransformerProver(trace, weights).prove(1).holds
+        assert TransformerVerifier(trace, weights).verify(1).holds
 
 
 def test_its_attention_cannot_be_changed(translator: Translator[TransformerTrace], snapshot: SnapshotAssertion) -> None:

@@ -22,8 +22,8 @@ def test_choosing_by_hand() -> None:
 
 def test_rescoring_equals_searching(translator: Translator) -> None:
     corpora = {"a": list(zip(SOURCES, REFERENCES, strict=True)), "b": [(SOURCES[0], REFERENCES[1])]}
-    perturbation_tests = tune(translator, corpora, (1, 3), (0.0, 0.7, 1.4))
-    assert [(trial.beam, trial.length_penalty) for trial in perturbation_tests] == [
+    trials = tune(translator, corpora, (1, 3), (0.0, 0.7, 1.4))
+    assert [(trial.beam, trial.length_penalty) for trial in trials] == [
         (1, 0.0),
         (1, 0.7),
         (1, 1.4),
@@ -31,11 +31,11 @@ def test_rescoring_equals_searching(translator: Translator) -> None:
         (3, 0.7),
         (3, 1.4),
     ]
-    for trial in perturbation_tests:
+    for trial in trials:
         options = {"beam": trial.beam, "length_penalty": trial.length_penalty}
         found = translator.translate_batch(SOURCES, **options)
         assert trial.by_file["a"] == pytest.approx(corpus_scores(found, REFERENCES)[0].value)
         assert trial.bleu == pytest.approx((trial.by_file["a"] + trial.by_file["b"]) / 2)
-    best = best_trial(perturbation_tests)
-    assert best.bleu == max(trial.bleu for trial in perturbation_tests)
-    assert best.beam == min(trial.beam for trial in perturbation_tests if trial.bleu == best.bleu)
+    best = best_trial(trials)
+    assert best.bleu == max(trial.bleu for trial in trials)
+    assert best.beam == min(trial.beam for trial in trials if trial.bleu == best.bleu)

@@ -17,7 +17,7 @@ from attnviz.analysis.findings import findings_of, summarise
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.architectures import told
 from attnviz.commands.program import main
-from attnviz.export.files import Look, contents
+from attnviz.export.files import FigureOptions, contents
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
@@ -33,7 +33,7 @@ def record() -> Attention:
 
 @pytest.mark.parametrize("ending", ["html", "tex", "csv", "json", "pharaoh"])
 def test_every_form_but_pictures(record: Attention, ending: str) -> None:
-    content = contents(record, ending, Look(margins=ending in ("csv", "html"))).decode("utf-8-sig")
+    content = contents(record, ending, FigureOptions(margins=ending in ("csv", "html"))).decode("utf-8-sig")
     expected = {
         "html": inside_is_missing(),
         "tex": "économique",
@@ -51,7 +51,7 @@ def test_words_without_an_end_keep_their_last_link() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(STEP_FIGURES) - {"look", "energy", "softmax"}))
 def test_what_needs_the_inside_says_that_it_is_not_there(record: Attention, name: str) -> None:
-    assert STEP_FIGURES[name].lacking(Subject(record, 0))
+    assert STEP_FIGURES[name].missing(Subject(record, 0))
     with pytest.raises(AttnvizError) as error:
         record.step_figure(0, name)
     assert str(error.value) == inside_is_missing()

@@ -26,7 +26,7 @@ from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import words_after
 from attnviz.analysis.recomputation import load_weights
 from attnviz.browser_programs import PLOTLY
-from attnviz.export import Look, images, save
+from attnviz.export import FigureOptions, images, save
 from attnviz.export.files import heading
 from attnviz.export.images import BROWSER_VARIABLE, find_browser, image
 from attnviz.export.offline_page import difference
@@ -198,15 +198,17 @@ def test_a_lecture_speaks_both_languages(trace: Trace, in_french: None, snapshot
     assert set(record["changes"]) == {"en-light", "en-dark", "fr-dark"}
 
 
-def test_a_lecture_has_the_ledger_where_there_are_weights(translator: Translator, model_folder: Path) -> None:
+def test_a_lecture_has_the_logit_attribution_where_there_are_weights(
+    translator: Translator, model_folder: Path
+) -> None:
     trace, weights = translator.translate(SENTENCES[0]), load_weights(model_folder)
     record = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["record"])
-    assert len(record["figures"]["ledger"]) == len(trace.target_pieces)
-    for i, drawn in enumerate(record["figures"]["ledger"]):
+    assert len(record["figures"]["logit-attribution"]) == len(trace.target_pieces)
+    for i, drawn in enumerate(record["figures"]["logit-attribution"]):
         account = logit_attribution(trace, weights, i, trace.target_ids[i])
         total = next(one for one in drawn["data"] if one["type"] == "waterfall")["x"][-1]
         assert total == pytest.approx(account.logit, abs=1e-6)
-        assert signed(account.logit) in record["words"]["en"]["steps"][i]["pictures"]["ledger"]["note"]
+        assert signed(account.logit) in record["words"]["en"]["steps"][i]["pictures"]["logit-attribution"]["note"]
 
 
 def test_a_long_lecture_fits_in_eight_megabytes(shipped_model: Path) -> None:
@@ -229,11 +231,11 @@ def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace
     none = synthetic.trace(attention="none")
     subjects = Subject(trace, 1), Subject(none, 1)
     # Weights, or what the step was before it was changed.
-    needing_more = {"posterior", "ledger", "contrast", "trials", "changed"}
+    needing_more = {"posterior", "logit-attribution", "contrast", "perturbation-tests", "changed"}
     of_heads = {"products", "scores", "weights", "values", "stream"}  # a transformer's
     without_weights = set(STEP_FIGURES) - needing_more - of_heads - {"look"}  # that of attention alone
     assert set(step_figures(subjects[0])) == without_weights
-    assert not {"attention", "energy", "softmax", "microscope"} & set(step_figures(subjects[1]))
+    assert not {"attention", "energy", "softmax", "energy-decomposition"} & set(step_figures(subjects[1]))
     for one in subjects:
         for name, picture in step_figures(one).items():
             for theme in ("light", "dark"):
@@ -282,7 +284,7 @@ def test_a_title_is_cut_where_it_would_not_fit() -> None:
 @pytest.mark.usefixtures("each_language")
 def test_titles_of_files(trace: Trace, snapshot: SnapshotAssertion) -> None:
     assert step_heading(trace, 0, "Softmax") == snapshot(name="step")
-    assert heading(trace, Look(by="pieces", root=True)) == snapshot(name="pieces, root")
+    assert heading(trace, FigureOptions(by="pieces", root=True)) == snapshot(name="pieces, root")
 
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
@@ -301,15 +303,15 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> str:
 def test_images(trace: Trace, tmp_path: Path, browser: str) -> None:
     for ending, beginning in BEGINNINGS.items():
         path = tmp_path / f"x.{ending}"
-        save(trace, path, Look(picture="softmax", step=1, theme="dark") if ending == "png" else None)
+        save(trace, path, FigureOptions(picture="softmax", step=1, theme="dark") if ending == "png" else None)
         assert path.read_bytes().startswith(beginning)
     drawn = (tmp_path / "x.svg").read_text(encoding="utf-8")
-    for text in (heading(trace, Look()), trace.source_text):
+    for text in (heading(trace, FigureOptions()), trace.source_text):
         assert text in drawn
-    save(trace, tmp_path / "y.svg", Look(title=False, margins=True))
+    save(trace, tmp_path / "y.svg", FigureOptions(title=False, margins=True))
     drawn = (tmp_path / "y.svg").read_text(encoding="utf-8")
     assert "H, bits" in drawn
-    assert heading(trace, Look(margins=True)) not in drawn
+    assert heading(trace, FigureOptions(margins=True)) not in drawn
     assert int.from_bytes((tmp_path / "x.png").read_bytes()[16:20], "big") == 3 * 760
 
 
@@ -351,7 +353,7 @@ def test_tables_and_texts(trace: Trace, tmp_path: Path) -> None:
     save(trace, tmp_path / "x.csv")
     read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
     np.testing.assert_allclose(read, trace.words().alignment, rtol=1e-6)
-    save(trace, tmp_path / "y.CSV", Look(picture="candidates", step=0))
+    save(trace, tmp_path / "y.CSV", FigureOptions(picture="candidates", step=0))
     assert "probability" in (tmp_path / "y.CSV").read_text(encoding="utf-8-sig").splitlines()[0]
     save(trace, tmp_path / "x.json")
     assert Trace.load(tmp_path / "x.json").fingerprint == trace.fingerprint
@@ -373,22 +375,24 @@ def test_with_the_weights_links_are_those_after_the_word(
 
 
 UNSAVEABLE = {
-    "unknown ending": ("x.gif", Look()),
-    "no ending": ("x", Look()),
-    "no such step": ("x.csv", Look(step=99)),
-    "no step": ("x.csv", Look(picture="candidates")),
-    "no such picture": ("x.csv", Look(picture="pie", step=0)),
-    "TikZ of a step": ("x.tex", Look(picture="candidates", step=0)),
-    "TikZ with margins": ("x.tex", Look(margins=True)),
-    "JSON with margins": ("x.json", Look(margins=True)),
-    "a step with margins": ("x.svg", Look(picture="candidates", step=0, margins=True)),
-    "no such folder": ("nowhere/x.csv", Look()),
+    "unknown ending": ("x.gif", FigureOptions()),
+    "no ending": ("x", FigureOptions()),
+    "no such step": ("x.csv", FigureOptions(step=99)),
+    "no step": ("x.csv", FigureOptions(picture="candidates")),
+    "no such picture": ("x.csv", FigureOptions(picture="pie", step=0)),
+    "TikZ of a step": ("x.tex", FigureOptions(picture="candidates", step=0)),
+    "TikZ with margins": ("x.tex", FigureOptions(margins=True)),
+    "JSON with margins": ("x.json", FigureOptions(margins=True)),
+    "a step with margins": ("x.svg", FigureOptions(picture="candidates", step=0, margins=True)),
+    "no such folder": ("nowhere/x.csv", FigureOptions()),
 }
 
 
 @pytest.mark.parametrize(("name", "look"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
-def test_what_cannot_be_saved(trace: Trace, tmp_path: Path, name: str, look: Look, snapshot: SnapshotAssertion) -> None:
+def test_what_cannot_be_saved(
+    trace: Trace, tmp_path: Path, name: str, options: FigureOptions, snapshot: SnapshotAssertion
+) -> None:
     with pytest.raises(AttnvizError) as error:
-        save(trace, tmp_path / name, look)
+        save(trace, tmp_path / name, options)
     assert plain(error.value, tmp_path) == snapshot
     assert list(tmp_path.iterdir()) == []

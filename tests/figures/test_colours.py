@@ -15,9 +15,9 @@ from attnviz import figures
 from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.browser import SHARES, shares_style
-from attnviz.figures.energy_decomposition import OPERANDS_WIDTH, microscope_figure
+from attnviz.figures.energy_decomposition import OPERANDS_WIDTH, energy_decomposition_figure
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.logit_attribution import ledger_waterfall
+from attnviz.figures.logit_attribution import logit_attribution_waterfall
 from attnviz.figures.registry import step_figures
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.figures.template import MISSING
@@ -248,9 +248,9 @@ def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
         yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).to_dict()
     entries = np.linspace(-2, 2, len(trace.source_pieces))
     logit_attribution = LogitAttribution(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
-    yield "ledger", ledger_waterfall(trace, logit_attribution, theme=theme).to_dict()
+    yield "logit-attribution", logit_attribution_waterfall(trace, logit_attribution, theme=theme).to_dict()
     units = energy_decomposition(trace, {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1)
-    yield "microscope", microscope_figure(units, theme=theme).to_dict()
+    yield "energy-decomposition", energy_decomposition_figure(units, theme=theme).to_dict()
 
 
 @both_themes
@@ -316,10 +316,10 @@ def test_nothing_is_told_by_colour_alone(theme: ThemeName) -> None:
         assert ("−" in text) == (value < 0)
     chosen = [label for label in pictures["candidates"]["layout"]["yaxis"]["ticktext"] if "<b>" in label]
     assert len(chosen) == 1
-    for name in ("ledger", "microscope"):
+    for name in ("logit-attribution", "energy-decomposition"):
         assert "<b>" in pictures[name]["layout"]["yaxis"]["ticktext"][-1]
     units = energy_decomposition(
         synthetic.trace(), {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1
     )
     flat = int((np.abs(units.activation[units.order]) >= 0.99).sum())
-    assert sum("▮" in label for label in pictures["microscope"]["layout"]["yaxis"]["ticktext"]) == flat
+    assert sum("▮" in label for label in pictures["energy-decomposition"]["layout"]["yaxis"]["ticktext"]) == flat

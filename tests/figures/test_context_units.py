@@ -72,5 +72,5 @@ def test_the_table_has_terms_sum_and_mean() -> None:
 
 
 def test_without_attention_it_is_lacking() -> None:
-    assert STEP_FIGURES["units"].lacking(Subject(make_trace(attention="none"), 0))
-    assert not STEP_FIGURES["units"].lacking(Subject(make_trace(), 0))
+    assert STEP_FIGURES["units"].missing(Subject(make_trace(attention="none"), 0))
+    assert not STEP_FIGURES["units"].missing(Subject(make_trace(), 0))

@@ -68,20 +68,20 @@ def test_every_file_follows(trace: Trace, tmp_path: Path, snapshot: SnapshotAsse
         save(trace, tmp_path / "x.csv", Look(margins=True))
     assert str(error.value) == snapshot(name="margins")
     with pytest.raises(AttnvizError) as error:
-        save(trace, tmp_path / "x.csv", Look("microscope", step=0))
+        save(trace, tmp_path / "x.csv", Look("energy-decomposition", step=0))
     assert str(error.value) == snapshot(name="a picture of attention")
     assert export.heatmap_html(trace).split("<p>")[-1] == snapshot(name="in HTML")
     assert trace.heatmap() == figures.translation_figure(trace)
 
 
-def test_the_ledger_has_one_row_for_the_sentence(trace: Trace) -> None:
+def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> None:
     from attnviz.analysis.logit_attribution import LogitAttribution
-    from attnviz.figures.logit_attribution import ledger_waterfall
+    from attnviz.figures.logit_attribution import logit_attribution_waterfall
 
     entries = np.zeros(len(trace.source_pieces))
     entries[-1] = 1.5
     account = LogitAttribution(step=1, piece_id=4, bias=0.5, state=-1.0, previous_word=0.25, source=entries)
-    figure = ledger_waterfall(trace, account)
+    figure = logit_attribution_waterfall(trace, account)
     assert list(figure.data[0].x) == [0.5, -1.0, 0.25, 1.5, 1.25]
     assert not [one for one in figure.data if one.name == "alpha"]
     assert "xaxis2" not in figure.to_dict()["layout"]
@@ -90,4 +90,4 @@ def test_the_ledger_has_one_row_for_the_sentence(trace: Trace) -> None:
 def test_its_step_has_no_pictures_of_looking(trace: Trace) -> None:
     offered = figures.step_figures(Subject(trace, 0))
     assert list(offered) == ["context", "state", "maxout", "candidates"]
-    assert "no attention" in STEP_FIGURES["energy"].lacking(Subject(trace, 0))
+    assert "no attention" in STEP_FIGURES["energy"].missing(Subject(trace, 0))

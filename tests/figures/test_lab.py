@@ -18,15 +18,20 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
-from attnviz.wording.attribution_methods import answers_caveat, sentence_agreement, step_agreement, told_answers
+from attnviz.wording.attribution_methods import (
+    attribution_method_names,
+    attributions_caveat,
+    sentence_agreement,
+    step_agreement,
+)
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal
 from attnviz.wording.perturbation_tests import (
     best_sentence,
-    firmness_sentence,
+    minimal_change_sentence,
+    perturbation_tests_caveat,
+    perturbation_tests_sentence,
     shuffled_sentence,
-    trials_caveat,
-    trials_sentence,
 )
 from tests.analysis.given import KINDS, translated
 from tests.conftest import ModelFactory
@@ -53,13 +58,17 @@ class Lab:
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
         trace = self.trace
         return {
-            "answers": figures.answers_figure(trace, self.attribution_methods, step=STEP, theme=theme),
-            "answers by piece": figures.answers_figure(
+            "answers": figures.attributions_figure(trace, self.attribution_methods, step=STEP, theme=theme),
+            "answers by piece": figures.attributions_figure(
                 trace, self.attribution_methods, by="pieces", end=False, across=2, width=390, theme=theme
             ),
-            "trials": figures.trials_figure(trace, self.perturbation_tests, self.spelling, self.best, theme=theme),
+            "perturbation-tests": figures.perturbation_tests_figure(
+                trace, self.perturbation_tests, self.spelling, self.best, theme=theme
+            ),
             "shuffled": figures.shuffled_figure(trace, self.shuffled, step=STEP, theme=theme),
-            "firmness": figures.firmness_figure(trace, self.minimal_change, self.spelling, step=STEP, theme=theme),
+            "minimal-change": figures.minimal_change_figure(
+                trace, self.minimal_change, self.spelling, step=STEP, theme=theme
+            ),
         }
 
 
@@ -83,8 +92,10 @@ def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(lab: Lab, theme: T
 
 
 def test_every_answer_has_a_panel_of_the_same_axes_and_scale(lab: Lab) -> None:
-    figure, words = figures.answers_figure(lab.trace, lab.attribution_methods, step=STEP), lab.trace.words()
-    assert [panel.name for panel in figure.data] == [told_answers()[name].name for name in analysis.ATTRIBUTION_METHODS]
+    figure, words = figures.attributions_figure(lab.trace, lab.attribution_methods, step=STEP), lab.trace.words()
+    assert [panel.name for panel in figure.data] == [
+        attribution_method_names()[name].name for name in analysis.ATTRIBUTION_METHODS
+    ]
     assert len({(panel.zmin, panel.zmax) for panel in figure.data}) == 1
     for axis in ("xaxis", "yaxis"):
         names = [panel[axis].replace(axis[0], axis) for panel in figure.data]
@@ -96,15 +107,15 @@ def test_every_answer_has_a_panel_of_the_same_axes_and_scale(lab: Lab) -> None:
     assert len(figure.layout.shapes) == len(analysis.ATTRIBUTION_METHODS)
     assert {shape.y0 + 0.5 for shape in figure.layout.shapes} == {meta["rows"][STEP]}
     assert list(meta["panels"]) == list(analysis.ATTRIBUTION_METHODS)
-    cut = figures.answers_figure(lab.trace, lab.attribution_methods, by="pieces", end=False).data[0]
+    cut = figures.attributions_figure(lab.trace, lab.attribution_methods, by="pieces", end=False).data[0]
     np.testing.assert_allclose(cut.customdata, lab.trace.alignment[:-1, :-1])
     with pytest.raises(ValueError, match="at least 1"):
-        figures.answers_figure(lab.trace, lab.attribution_methods, across=0)
+        figures.attributions_figure(lab.trace, lab.attribution_methods, across=0)
 
 
 def test_panels_do_not_overlap(lab: Lab) -> None:
     for across in (1, 2, 3, 6):
-        figure = figures.answers_figure(lab.trace, lab.attribution_methods, across=across)
+        figure = figures.attributions_figure(lab.trace, lab.attribution_methods, across=across)
         domains = [
             (*figure.layout[p.xaxis.replace("x", "xaxis")].domain, *figure.layout[p.yaxis.replace("y", "yaxis")].domain)
             for p in figure.data
@@ -117,14 +128,21 @@ def test_panels_do_not_overlap(lab: Lab) -> None:
 
 
 def test_the_trials_are_drawn_as_they_are(lab: Lab) -> None:
-    figure = figures.trials_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
+    figure = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
     bars = {trace.name: trace for trace in figure.data}
-    assert figure.layout.meta["trials"] == ["real", "uniform", "permuted", "without_strongest", "adversary", "best"]
+    assert figure.layout.meta["perturbation-tests"] == [
+        "real",
+        "uniform",
+        "permuted",
+        "without_strongest",
+        "adversary",
+        "best",
+    ]
     adversary = np.array([weight for _, weight in bars["adversary"].customdata])
     np.testing.assert_allclose(adversary, lab.perturbation_tests.adversary.weights)
     np.testing.assert_allclose(bars["change"].x[-1], lab.best.total_variation)
     assert sorted(bars["permutations"].x) == sorted(trial.total_variation for trial in lab.perturbation_tests.permuted)
-    table = figures.trials_table(lab.perturbation_tests, lab.spelling, lab.best)
+    table = figures.perturbation_tests_table(lab.perturbation_tests, lab.spelling, lab.best)
     assert len(table) == 5 + 20
     assert table["writes"].iloc[0] == lab.spelling(lab.perturbation_tests.real.piece_id)
     assert table["total variation"].iloc[3] <= 0.01
@@ -139,27 +157,27 @@ def test_a_point_is_a_step(lab: Lab) -> None:
 
 
 def test_a_bar_is_how_firm_a_step_is(lab: Lab) -> None:
-    bars, written = figures.firmness_figure(lab.trace, lab.minimal_change, lab.spelling).data
+    bars, written = figures.minimal_change_figure(lab.trace, lab.minimal_change, lab.spelling).data
     finite = np.isfinite(lab.minimal_change.distances)
     np.testing.assert_array_equal(np.array(bars.x)[finite], lab.minimal_change.distances[finite])
     assert [("∞" in text) for text in written.text] == (~finite).tolist()
-    table = figures.firmness_table(lab.trace, lab.minimal_change, lab.spelling)
+    table = figures.minimal_change_table(lab.trace, lab.minimal_change, lab.spelling)
     np.testing.assert_array_equal(table["|α′ − α|"], lab.minimal_change.distances)
     assert (table["then"] != "").tolist() == finite.tolist()
 
 
 def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
-    table = figures.answers_table(lab.trace, lab.attribution_methods, STEP)
+    table = figures.attributions_table(lab.trace, lab.attribution_methods, STEP)
     assert len(table.columns) == 1 + len(analysis.ATTRIBUTION_METHODS)
     erased = table.columns[1 + analysis.ATTRIBUTION_METHODS.index("erased")]
     np.testing.assert_array_equal(table[erased], lab.attribution_methods.matrices["erased"][STEP])
-    whole = figures.answer_table(lab.trace, lab.attribution_methods, "gradient")
+    whole = figures.attribution_table(lab.trace, lab.attribution_methods, "gradient")
     np.testing.assert_array_equal(whole.to_numpy(), lab.attribution_methods.matrices["gradient"])
     found = analysis.agreement(lab.attribution_methods, STEP)
     pairs = figures.agreement_table(found)
     assert len(pairs) == 15
     np.testing.assert_array_equal(pairs["Kendall’s τ"].iloc[:5], found.tau[0, 1:])
-    assert pairs["other attribution"].iloc[-1] == told_answers()[analysis.ATTRIBUTION_METHODS[-1]].name
+    assert pairs["other attribution"].iloc[-1] == attribution_method_names()[analysis.ATTRIBUTION_METHODS[-1]].name
 
 
 @pytest.mark.usefixtures("each_language")
@@ -168,31 +186,31 @@ def test_the_words_say_what_the_numbers_are(lab: Lab, snapshot: SnapshotAssertio
     found = analysis.agreement(lab.attribution_methods)
     told = sentence_agreement(found, steps)
     for name in (*found.together(), *found.apart()):
-        assert told_answers()[name].name in told
+        assert attribution_method_names()[name].name in told
     first = Counter(int(matrix[STEP].argmax()) for matrix in lab.attribution_methods.matrices.values())
     at_step = step_agreement(lab.trace, lab.attribution_methods, STEP)
     assert re.findall(r"\d+", at_step)[0] == str(max(first.values()))
     tau = analysis.agreement(lab.attribution_methods, STEP).tau[np.triu_indices(6, 1)].mean()
     assert decimal(tau) in at_step
-    tried = trials_sentence(lab.perturbation_tests, lab.spelling)
+    tried = perturbation_tests_sentence(lab.perturbation_tests, lab.spelling)
     kept = sum(trial.piece_id == lab.perturbation_tests.real.piece_id for trial in lab.perturbation_tests.permuted)
     assert str(kept) in re.findall(r"\d+", tried)
     best = best_sentence(lab.best, lab.perturbation_tests.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
     assert best.endswith(f"{quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
     shuffled = shuffled_sentence(lab.shuffled)
     assert re.findall(r"\d+", shuffled)[:2] == [str(steps), str((lab.shuffled.kept > 0.5).sum())]
-    firm = [firmness_sentence(lab.minimal_change, step, lab.spelling) for step in range(steps)]
+    firm = [minimal_change_sentence(lab.minimal_change, step, lab.spelling) for step in range(steps)]
     for sentence, distance in zip(firm, lab.minimal_change.distances, strict=True):
         assert (decimal(distance) in sentence) == np.isfinite(distance)
     sentences = {
         "agreement": told,
         "agreement at the step": at_step,
-        "trials": tried,
+        "perturbation-tests": tried,
         "best": best,
         "permuted": shuffled,
         "minimal change": firm[STEP],
-        "caveat of trials": trials_caveat(),
-        "caveat of answers": answers_caveat(),
+        "caveat of trials": perturbation_tests_caveat(),
+        "caveat of answers": attributions_caveat(),
     }
     assert {name: without_numbers(sentence) for name, sentence in sentences.items()} == snapshot
 
@@ -205,13 +223,13 @@ def test_it_is_all_said_in_french(lab: Lab) -> None:
 
 
 def test_the_trials_are_a_picture_of_a_step(lab: Lab) -> None:
-    picture = STEP_FIGURES["trials"]
+    picture = STEP_FIGURES["perturbation-tests"]
     subject = Subject(lab.trace, STEP, lab.weights)
-    assert not picture.lacking(subject)
+    assert not picture.missing(subject)
     drawn = picture.draw(subject)
     assert "Step 3 with other weights" in drawn.layout.meta["alt"]
     assert len(picture.table(subject)) == 5 + 100
-    assert "It is not available" in picture.lacking(Subject(lab.trace, STEP))
+    assert "It is not available" in picture.missing(Subject(lab.trace, STEP))
 
 
 def test_a_piece_whose_name_is_unknown_goes_by_its_number(lab: Lab) -> None:

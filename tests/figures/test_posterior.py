@@ -159,16 +159,16 @@ def test_in_french_the_columns_are_french(snapshot: SnapshotAssertion) -> None:
 
 def test_what_is_lacking_is_said(make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     picture = STEP_FIGURES["posterior"]
-    assert picture.lacking(Subject(synthetic.trace(attention="none"), 0)) == snapshot(name="no attention")
-    without_weights = picture.lacking(Subject(synthetic.trace(), 0))
+    assert picture.missing(Subject(synthetic.trace(attention="none"), 0)) == snapshot(name="no attention")
+    without_weights = picture.missing(Subject(synthetic.trace(), 0))
     assert without_weights == snapshot(name="no weights")
     trace, weights = translated(make_network, tokenizer, KINDS[0])
-    assert not picture.lacking(Subject(trace, 0, weights))
+    assert not picture.missing(Subject(trace, 0, weights))
     table = contents(trace, "csv", Look("posterior", step=1), weights).decode("utf-8-sig")
     assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]
     drawn = trace.step_figure(1, "posterior", weights=weights, theme="dark")
     np.testing.assert_array_equal(drawn.data[2].x, Subject(trace, 1, weights).posterior_attention.posterior[1])
-    missing = picture.lacking(Subject(trace, 1))
+    missing = picture.missing(Subject(trace, 1))
     for draw in (
         lambda: contents(trace, "csv", Look("posterior", step=1)),
         lambda: trace.step_figure(1, "posterior"),

@@ -84,7 +84,7 @@ def close(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_template_is_the_same_at_every_step(subjects: list[Subject], theme: Any) -> None:
     for name, figure in STEP_FIGURES.items():
-        if not figure.lacking(subjects[0]):
+        if not figure.missing(subjects[0]):
             templates = {to_json(figure.picture.template(subject, theme)) for subject in subjects}
             assert len(templates) == 1, name
 
@@ -97,7 +97,7 @@ def test_the_browser_makes_of_them_the_figure_that_python_draws(
     work, drawn = [], []
     tried = [subjects[0], subjects[len(subjects) // 2], subjects[-1]]
     for figure in STEP_FIGURES.values():
-        if figure.lacking(subjects[0]):
+        if figure.missing(subjects[0]):
             continue
         template = to_json(figure.picture.template(subjects[0], theme))
         for subject in tried:

@@ -72,7 +72,7 @@ def test_files_of_it(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[
     assert TransformerTrace.load(tmp_path / "x.json").target_ids == expected.target_ids
     for refused in (
         ["--picture", "energy", "--step", "1"],
-        ["--picture", "ledger", "--step", "1"],
+        ["--picture", "logit-attribution", "--step", "1"],
         ["--face", "after"],
     ):
         assert main([*given, "-o", str(tmp_path / "x.csv"), *refused]) != 0

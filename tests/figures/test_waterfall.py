@@ -1,4 +1,4 @@
-"""Ledger and microscope as figures and tables: what is drawn adds up to what is computed."""
+"""Logit attribution and energy decomposition as figures and tables: what is drawn adds up to what is computed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ import pytest
 
 from attnviz.analysis.energy_decomposition import EnergyDecomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.energy_decomposition import MARK, UNITS, microscope_figure, microscope_table
-from attnviz.figures.logit_attribution import SOURCES, ledger_rows, ledger_table, ledger_waterfall
+from attnviz.figures.energy_decomposition import MARK, UNITS, energy_decomposition_figure, energy_decomposition_table
+from attnviz.figures.logit_attribution import (
+    SOURCES,
+    logit_attribution_rows,
+    logit_attribution_table,
+    logit_attribution_waterfall,
+)
 from tests.figures.synthetic import trace as make_trace
 
 LONG = " ".join(["word"] * 30)
@@ -34,10 +39,10 @@ def named(figure: go.Figure, name: str):
 
 @pytest.mark.parametrize("source", ["one two three .", LONG])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_ledger_is_drawn_whole(source: str, theme) -> None:
+def test_a_logit_attribution_is_drawn_whole(source: str, theme) -> None:
     trace = make_trace(source)
     entries = account(len(trace.source_pieces))
-    figure = ledger_waterfall(trace, entries, "logit of <b>x</b> $y$", theme=theme)
+    figure = logit_attribution_waterfall(trace, entries, "logit of <b>x</b> $y$", theme=theme)
     go.Figure(figure.to_dict())  # Plotly's own check of every property
     bars = named(figure, "sum")
     assert sum(bars.x[:-1]) == pytest.approx(entries.logit)
@@ -52,7 +57,7 @@ def test_a_ledger_is_drawn_whole(source: str, theme) -> None:
 
 def test_attention_stands_beside_what_it_added() -> None:
     trace = make_trace(LONG)
-    figure = ledger_waterfall(trace, account(len(trace.source_pieces)))
+    figure = logit_attribution_waterfall(trace, account(len(trace.source_pieces)))
     alpha = named(figure, "alpha")
     assert sum(alpha.x) == pytest.approx(1, abs=1e-5)
     assert list(alpha.y) == list(range(3, 3 + SOURCES + 1))
@@ -61,7 +66,7 @@ def test_attention_stands_beside_what_it_added() -> None:
 def test_a_row_is_found_by_its_source_piece() -> None:
     trace = make_trace(LONG)
     entries = account(len(trace.source_pieces))
-    figure = ledger_waterfall(trace, entries)
+    figure = logit_attribution_waterfall(trace, entries)
     rows = figure.layout.meta["entries"]
     assert sorted(row for row in rows if row is not None) == list(range(3, 3 + SOURCES))
     for j, row in enumerate(rows):
@@ -73,29 +78,29 @@ def test_the_chosen_piece_has_a_row_however_little_it_adds() -> None:
     trace = make_trace(LONG)
     entries = account(len(trace.source_pieces))
     least = int(np.abs(entries.source).argmin())
-    assert least not in ledger_rows([entries])
-    rows = ledger_rows([entries], least)
+    assert least not in logit_attribution_rows([entries])
+    rows = logit_attribution_rows([entries], least)
     assert len(rows) == SOURCES
     assert list(rows) == sorted({*rows, least})
-    figure = ledger_waterfall(trace, entries, rows=rows)
+    figure = logit_attribution_waterfall(trace, entries, rows=rows)
     assert named(figure, "sum").x[figure.layout.meta["entries"][least]] == entries.source[least]
     assert named(figure, "sum").x[-1] == pytest.approx(entries.logit)
 
 
-def test_a_ledger_and_its_contrast_have_the_same_rows() -> None:
+def test_a_logit_attribution_and_its_contrast_have_the_same_rows() -> None:
     trace = make_trace(LONG)
     entries = account(len(trace.source_pieces))
     contrast = LogitAttribution(2, 7, 0.0, 0.0, 0.0, np.where(np.arange(len(entries.source)) == 4, 9.0, 0.1))
-    rows = ledger_rows([entries, contrast])
+    rows = logit_attribution_rows([entries, contrast])
     assert 4 in rows
-    drawn = [ledger_waterfall(trace, one, rows=rows).layout.meta["entries"] for one in (entries, contrast)]
+    drawn = [logit_attribution_waterfall(trace, one, rows=rows).layout.meta["entries"] for one in (entries, contrast)]
     assert drawn[0] == drawn[1]
 
 
 def test_pieces_that_add_nothing_share_a_row() -> None:
     trace = make_trace()
     entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
-    labels = ledger_waterfall(trace, entries).layout.yaxis.ticktext
+    labels = logit_attribution_waterfall(trace, entries).layout.yaxis.ticktext
     assert len(labels) == 3 + 2 + 1
     assert f"{len(trace.source_pieces) - 1} more" in labels[4]
 
@@ -103,7 +108,7 @@ def test_pieces_that_add_nothing_share_a_row() -> None:
 def test_without_attention_the_sentence_is_one_row() -> None:
     trace = make_trace(attention="none")
     entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
-    labels = ledger_waterfall(trace, entries).layout.yaxis.ticktext
+    labels = logit_attribution_waterfall(trace, entries).layout.yaxis.ticktext
     assert len(labels) == 3 + 1 + 1
     assert "c, the sentence" in labels[3]
 
@@ -112,14 +117,14 @@ def test_the_entry_through_the_new_state_is_called_that() -> None:
     trace = make_trace()
     trace = dataclasses.replace(trace, config=trace.config | {"readout_state": "current"})
     entries = account(len(trace.source_pieces))
-    assert "through sᵢ" in ledger_waterfall(trace, entries).layout.yaxis.ticktext[1]
-    assert ledger_table(trace, entries)["entry"].iloc[1] == "through s_i"
+    assert "through sᵢ" in logit_attribution_waterfall(trace, entries).layout.yaxis.ticktext[1]
+    assert logit_attribution_table(trace, entries)["entry"].iloc[1] == "through s_i"
 
 
-def test_the_table_of_a_ledger_has_every_entry() -> None:
+def test_the_table_of_a_logit_attribution_has_every_entry() -> None:
     trace = make_trace(LONG)
     entries = account(len(trace.source_pieces))
-    table = ledger_table(trace, entries)
+    table = logit_attribution_table(trace, entries)
     assert table["adds"].iloc[:-1].sum() == pytest.approx(entries.logit)
     assert table["alpha"].iloc[3:-1].to_numpy(dtype=float) == pytest.approx(trace.alignment[2])
     assert table["alpha"].isna().sum() == 4
@@ -128,9 +133,9 @@ def test_the_table_of_a_ledger_has_every_entry() -> None:
 @pytest.mark.parametrize("size", [1, 3, UNITS, 40])
 @pytest.mark.parametrize("bounded", [True, False])
 @pytest.mark.parametrize("operands", [True, False])
-def test_a_microscope_is_drawn_whole(size: int, bounded: bool, operands: bool) -> None:
+def test_a_energy_decomposition_is_drawn_whole(size: int, bounded: bool, operands: bool) -> None:
     units = lens(size, bounded)
-    figure = microscope_figure(units, operands=operands)
+    figure = energy_decomposition_figure(units, operands=operands)
     go.Figure(figure.to_dict())
     bars = named(figure, "sum")
     assert bars.x[-1] == pytest.approx(units.energy)
@@ -138,7 +143,7 @@ def test_a_microscope_is_drawn_whole(size: int, bounded: bool, operands: bool) -
     low, high = figure.layout.xaxis.range
     assert low <= min(0, np.cumsum(bars.x[:-1]).min())
     assert max(0, np.cumsum(bars.x[:-1]).max()) <= high
-    table = microscope_table(units)
+    table = energy_decomposition_table(units)
     assert table["running sum"].iloc[-1] == pytest.approx(units.energy)
     assert list(table["contribution"].abs()) == sorted(table["contribution"].abs(), reverse=True)
     marked = sum(MARK in label for label in figure.layout.yaxis.ticktext)
@@ -148,14 +153,14 @@ def test_a_microscope_is_drawn_whole(size: int, bounded: bool, operands: bool) -
 
 
 def test_the_operands_of_a_unit_give_its_contribution() -> None:
-    figure = microscope_figure(lens(40))
+    figure = energy_decomposition_figure(lens(40))
     query, key, together, activation, score = (
         np.array(named(figure, name).x) for name in ("query", "key", "together", "activation", "score")
     )
     assert query + key == pytest.approx(together)
     assert np.tanh(together) == pytest.approx(activation)
     assert score * activation == pytest.approx(np.array(named(figure, "sum").x[:UNITS]))
-    product = microscope_figure(lens(40, bounded=False))
+    product = energy_decomposition_figure(lens(40, bounded=False))
     assert np.array(named(product, "query").x) * np.array(named(product, "key").x) == pytest.approx(
         np.array(named(product, "sum").x[:UNITS])
     )

@@ -40,7 +40,7 @@ def imports(bench: Bench, chance: random.Random) -> None:
     several = (*JSON, *[replace_value] * 4) if name.endswith(".json") else ANY
     bench.damaged((whole / name).read_bytes(), f"damaged import/{name}", several, chance)
     trace: Any = Translator.load(folder, device="cpu").translate(SENTENCE)
-    verifier_of(trace, load_weights(folder)).prove(0)
+    verifier_of(trace, load_weights(folder)).verify(0)
 
 
 def _copy(source: Path, folder: Path) -> Path:

@@ -20,7 +20,7 @@ from attnviz.evaluation.alignment import read_gold
 from attnviz.importing.reading import read_attention
 from attnviz.model_folder import FILES
 from attnviz.text_files import read_pairs
-from attnviz.trace import Branches
+from attnviz.trace import WhatIfs
 from tests.fuzzing.bench import SENTENCES, Bench
 from tests.fuzzing.checkpoints import checkpoints, imports
 from tests.fuzzing.links import addresses
@@ -41,7 +41,7 @@ def targets(bench: Bench, chance: random.Random) -> None:
 
 def traces(bench: Bench, chance: random.Random) -> None:
     """Open a damaged trace, draw it, read it and save it again."""
-    opened = Branches.load(bench.damaged(bench.trace, "trace.json", (*JSON, *[replace_value] * 9), chance))
+    opened = WhatIfs.load(bench.damaged(bench.trace, "trace.json", (*JSON, *[replace_value] * 9), chance))
     trace = opened.first
     figures.heatmap(trace)
     findings_of(trace)

@@ -24,16 +24,16 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.logit_attribution import ledgers, logit_attribution
+from attnviz.analysis.logit_attribution import logit_attribution, logit_attributions
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.seq2seq_recomputation import recompute
 from attnviz.architectures import could_be_of, told, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
 from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
-from attnviz.trace import Branches, Seq2SeqTrace
+from attnviz.trace import Seq2SeqTrace, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWord
-from attnviz.wording.diagram import machine_terms
+from attnviz.wording.diagram import diagram_terms
 from tests.conftest import REPOSITORY
 from tests.equation_symbols import symbols_of
 from tests.importing import joey_nmt, seq2seq
@@ -94,17 +94,17 @@ def test_logits_are_the_peers_own_in_torch_and_in_numpy(tmp_path: Path, kind: jo
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_every_number_of_a_translation_is_proved_and_kept(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
+def test_every_number_of_a_translation_is_verified_and_kept(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
     _, made = _imported(tmp_path, kind)
     translator, weights, (source, target) = Translator.load(made, device="cpu"), load_weights(made), _texts(kind)
     for options in ({}, {"beam": 3}, {"target": target}, {"interventions": [ForceWord(5, 0)]}):
         trace: Any = translator.translate(source, **options)  # type: ignore[arg-type]
         assert isinstance(trace, Seq2SeqTrace)
-        assert Branches.from_json(trace.to_json()).first.fingerprint == trace.fingerprint
+        assert WhatIfs.from_json(trace.to_json()).first.fingerprint == trace.fingerprint
         assert could_be_of(trace, weights)
-        prover = verifier_of(trace, weights)
+        verifier = verifier_of(trace, weights)
         for step in range(len(trace.target_pieces)):
-            found = prover.prove(step)
+            found = verifier.verify(step)
             assert found.holds, found.discrepancies
             assert {check.quantity for check in found.checks} >= {quantity.name for quantity in trace.arrays} - {
                 "top_ids"
@@ -122,8 +122,8 @@ def test_a_number_that_was_altered_is_found(tmp_path_factory: Any, name: str, pl
     array = getattr(trace, name).copy()
     array.flat[place % array.size] += 0.01
     altered = dataclasses.replace(trace, **{name: array})
-    prover = verifier_of(altered, weights)
-    wrong = {one.quantity for step in range(len(trace.target_pieces)) for one in prover.prove(step).discrepancies}
+    verifier = verifier_of(altered, weights)
+    wrong = {one.quantity for step in range(len(trace.target_pieces)) for one in verifier.verify(step).discrepancies}
     assert name in wrong
 
 
@@ -142,26 +142,30 @@ def _one(tmp_path_factory: Any) -> tuple[Seq2SeqTrace, Any]:
 def test_every_symbol_of_the_tutorials_equations_has_a_place_in_the_machine(tmp_path: Path) -> None:
     _, made = _imported(tmp_path, None)
     trace: Any = Translator.load(made, device="cpu").translate(_texts(None)[0])
-    symbols, found = symbols_of(told(trace).equation_templates(trace, "light"), 1), set(drawn(machine_terms(trace), 1))
+    symbols, found = symbols_of(told(trace).equation_templates(trace, "light"), 1), set(drawn(diagram_terms(trace), 1))
     inner = {one for one in symbols if one[0] not in ALWAYS - {"x"} or "\u0303" in one}
     assert {one for one in inner if not {one, one[0]} & found} == set(), "weights of one letter are that letter"
     assert {"Wa", "ba", "x2", "r2", "bo"} <= symbols & found
 
 
-def test_the_ledger_of_a_linear_readout_adds_up_to_the_logit(tmp_path: Path) -> None:
+def test_the_logit_attribution_of_a_linear_readout_adds_up_to_the_logit(tmp_path: Path) -> None:
     _, made = _imported(tmp_path, None)
     trace: Any = Translator.load(made, device="cpu").translate(TUTORIAL[0], target=TUTORIAL[1])
     weights = load_weights(made)
     logits = recompute(weights, trace.config, trace.source_ids, trace.target_ids)["logits"]
     cells = [(step, piece) for step in range(len(logits)) for piece in range(logits.shape[1])]
-    for (step, piece), account in zip(cells, ledgers(trace, weights, cells), strict=True):
+    for (step, piece), account in zip(cells, logit_attributions(trace, weights, cells), strict=True):
         assert account.source.shape == (len(trace.source_pieces),)
         assert account.logit == pytest.approx(logits[step, piece], abs=1e-5)
     weights["decoder.output.bias"] = weights["decoder.output.bias"] + 1
-    assert logit_attribution(trace, weights, 0, 4).bias == pytest.approx(ledgers(trace, weights, [(0, 4)])[0].bias)
+    assert logit_attribution(trace, weights, 0, 4).bias == pytest.approx(
+        logit_attributions(trace, weights, [(0, 4)])[0].bias
+    )
 
 
-def test_where_tanh_stands_between_there_is_no_ledger(tmp_path_factory: Any, snapshot: SnapshotAssertion) -> None:
+def test_where_tanh_stands_between_there_is_no_logit_attribution(
+    tmp_path_factory: Any, snapshot: SnapshotAssertion
+) -> None:
     trace, weights = _one(tmp_path_factory)
     with pytest.raises(ValueError, match="tanh") as error:
         logit_attribution(trace, weights, 0, 4)
@@ -189,12 +193,22 @@ def test_it_is_a_model_of_the_program_by_name(tmp_path: Path, capsys: pytest.Cap
         ["align", *model, str(pairs)],
         ["evaluate", *model, str(pairs)],
         ["figure", *model, TUTORIAL[0], "-o", str(tmp_path / "made.html")],
-        ["figure", *model, TUTORIAL[0], "--picture", "ledger", "--step", "1", "-o", str(tmp_path / "ledger.csv")],
+        [
+            "figure",
+            *model,
+            TUTORIAL[0],
+            "--picture",
+            "logit-attribution",
+            "--step",
+            "1",
+            "-o",
+            str(tmp_path / "logit_attribution.csv"),
+        ],
         ["figure", *model, TUTORIAL[0], "--picture", "state", "--step", "1", "-o", str(tmp_path / "state.csv")],
         ["corpus", *model, "-o", str(tmp_path / "made.parquet"), str(pairs)],
     ):
         assert main(command) == 0, capsys.readouterr().err
-    assert "bias" in (tmp_path / "ledger.csv").read_text(encoding="utf-8-sig")
+    assert "bias" in (tmp_path / "logit_attribution.csv").read_text(encoding="utf-8-sig")
     assert main(["align", *model, "--after", str(pairs)]) == 2
     assert main(["figure", *model, TUTORIAL[0], "--picture", "maxout", "-o", str(tmp_path / "x.csv")]) == 2
     assert "imported" in capsys.readouterr().err
@@ -235,7 +249,7 @@ def test_half_the_space_rounds_the_weights(tmp_path: Path) -> None:
     _, made = _imported(tmp_path, None, 0, "--half")
     assert {array.dtype for array in load_weights(made).values()} == {np.dtype(np.float16)}
     trace = Translator.load(made, device="cpu").translate("ein mann")
-    assert verifier_of(trace, load_weights(made)).prove(0).holds
+    assert verifier_of(trace, load_weights(made)).verify(0).holds
 
 
 @pytest.mark.nightly

@@ -1,4 +1,4 @@
-"""Checkpoints of the seq2seq tutorial: the numbers of their own network, an exact ledger, and no other structure."""
+"""Checkpoints of the seq2seq tutorial: their network's numbers, an exact logit attribution, no other structure."""
 
 from __future__ import annotations
 

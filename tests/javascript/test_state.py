@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from deno import find_deno_bin
 
-from attnviz.ui.components.view_state.view_state import view_record
+from attnviz.ui.components.view_state.view_state import view_payload
 from attnviz.ui.page_state.address import keep_page
 from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import REPOSITORY
@@ -43,7 +43,7 @@ def told(seed: int, sentence: str | None = "A dog.") -> dict[str, Any]:
     session: dict[Any, Any] = {}
     view = View(MAIN, synthetic.trace(seed=seed))
     keep_page(session, view.identity, {"sentence": sentence})
-    return view_record(session, view, tour=True) | {"family": f"sentence {seed // 10}"}
+    return view_payload(session, view, tour=True) | {"family": f"sentence {seed // 10}"}
 
 
 def played(folder: Path, acts: str, query: str = "", records: tuple[dict[str, Any], ...] = ()) -> list[dict[str, Any]]:
@@ -64,9 +64,9 @@ def test_a_link_is_opened_and_what_it_names_that_is_not_there_is_not_chosen(tmp_
     assert (seen["step"], seen["chosen"], seen["word"], seen["typedWord"]) == (2, 1, 7, "x")
     assert (seen["stage"], seen["ordered"]) == (4, "strongest")
     assert seen["query"]["step"] == "3"
-    (seen,) = played(tmp_path, acts, "?step=400&source=99&word=-1&stage=9&order=up&tour=9&rival=x")
+    (seen,) = played(tmp_path, acts, "?step=400&source=99&word=-1&stage=9&order=up&tour=9&foil=x")
     assert seen["step"] == one_less_than_steps()
-    assert [seen[name] for name in ("chosen", "word", "rival", "stage", "ordered", "tour")] == [None] * 6
+    assert [seen[name] for name in ("chosen", "word", "foil", "stage", "ordered", "tour")] == [None] * 6
 
 
 def one_less_than_steps() -> int:
@@ -97,14 +97,14 @@ def test_a_step_lets_go_of_the_words_and_a_what_if_keeps_the_step(tmp_path: Path
     same = (told(0), told(1))  # two translations of one sentence
     words, step, tried = played(
         tmp_path,
-        """show(view, one); change(view, { word: 9, rival: 8, typedRival: "voiture", source: 3 }); note(view);
+        """show(view, one); change(view, { word: 9, foil: 8, typedRival: "voiture", source: 3 }); note(view);
         change(view, { step: 2 }); note(view);
         show(view, other); address.writeAddress(); note(view);
         """,
         records=same,
     )
-    assert (words["word"], words["rival"], words["typedRival"], words["chosen"]) == (9, 8, "voiture", 3)
-    assert (step["word"], step["rival"], step["typedRival"], step["chosen"]) == (None, None, "", 3)
+    assert (words["word"], words["foil"], words["typedFoil"], words["chosen"]) == (9, 8, "voiture", 3)
+    assert (step["word"], step["foil"], step["typedFoil"], step["chosen"]) == (None, None, "", 3)
     assert (tried["step"], tried["chosen"]) == (2, 3)
 
 

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from tests.killing.kinds import KINDS
-from tests.killing.runs import Trial
+from tests.killing.runs import PerturbedStep
 
 
 def main() -> int:
@@ -29,7 +29,7 @@ def main() -> int:
     differing = 0
     for name in options.kinds:
         with tempfile.TemporaryDirectory() as folder:
-            trial = Trial(KINDS[name], Path(folder), random.Random(f"{name} {options.seed}"))
+            trial = PerturbedStep(KINDS[name], Path(folder), random.Random(f"{name} {options.seed}"))
             while trial.kills < options.times or trial.under_way:
                 print(f"{name}: {trial.kills} kills, {trial.ended} runs ended", end="\r", file=sys.stderr, flush=True)
                 for difference in trial.go_on(kill=trial.kills < options.times):

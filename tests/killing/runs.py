@@ -17,7 +17,7 @@ from tests.conftest import REPOSITORY
 from tests.killing.kinds import Kind
 
 
-class Trial:
+class PerturbedStep:
     """What became of a kind of command that is killed again and again."""
 
     def __init__(self, kind: Kind, folder: Path, chance: random.Random) -> None:

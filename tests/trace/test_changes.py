@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis import load_weights
-from attnviz.analysis.verification import Prover
+from attnviz.analysis.verification import RNNsearchVerifier
 from attnviz.errors import AttnvizError
 from attnviz.text import EOS, Tokenizer
-from attnviz.trace import Branch, Branches, Trace
+from attnviz.trace import Trace, WhatIf, WhatIfs
 from attnviz.trace.changes import (
     WHOLE,
     Change,
@@ -101,10 +101,10 @@ def test_looking_at_one_piece_alone_makes_its_annotation_the_context(
 ) -> None:
     first = random_translator.translate(sentence)
     step, source = int(place * len(first.target_ids)), int(piece * len(first.source_ids))
-    branch = made(random_translator, first, LookOnly(step, source), held=held)
-    np.testing.assert_allclose(branch.contexts[step], branch.annotations[source], atol=1e-6)
-    assert branch.alignment[step, source] == 1
-    assert branch.target_ids[:step] == first.target_ids[:step]
+    what_if = made(random_translator, first, LookOnly(step, source), held=held)
+    np.testing.assert_allclose(what_if.contexts[step], what_if.annotations[source], atol=1e-6)
+    assert what_if.alignment[step, source] == 1
+    assert what_if.target_ids[:step] == first.target_ids[:step]
     away = made(random_translator, first, LookAway(step, source), held=held)
     assert away.alignment[step, source] == 0
     alike = made(random_translator, first, LookAlike(step), held=held)
@@ -117,11 +117,11 @@ def test_held_words_stay_and_others_are_written_anew(random_translator: Translat
     assert held.target_ids == first.target_ids
     assert (held.alignment != first.alignment).any()
     step = 2
-    rival = int(first.top_ids[step][first.top_ids[step] > EOS][-1])
-    word = made(random_translator, first, WriteWords(step, (rival,)))
-    assert word.target_ids[: step + 1] == (*first.target_ids[:step], rival)
-    kept = made(random_translator, first, WriteWords(step, (rival, rival)), held=True)
-    assert kept.target_ids == (*first.target_ids[:step], rival, rival, *first.target_ids[step + 1 :])
+    foil = int(first.top_ids[step][first.top_ids[step] > EOS][-1])
+    word = made(random_translator, first, WriteWords(step, (foil,)))
+    assert word.target_ids[: step + 1] == (*first.target_ids[:step], foil)
+    kept = made(random_translator, first, WriteWords(step, (foil, foil)), held=True)
+    assert kept.target_ids == (*first.target_ids[:step], foil, foil, *first.target_ids[step + 1 :])
     ended = made(random_translator, first, WriteWords(step, (EOS,)), held=True)
     assert ended.target_ids == (*first.target_ids[:step], EOS)
 
@@ -232,65 +232,65 @@ def test_a_record_that_is_no_change_is_refused(record: object) -> None:
         from_record(record)
 
 
-def several(translator: Translator) -> Branches:
-    """Return a translation with a branch, and a branch of that."""
+def several(translator: Translator) -> WhatIfs:
+    """Return a translation with a what-if, and a what-if of that."""
     first = translator.translate(SENTENCES[4], beam=3)
     one = made(translator, first, SetWeights(1, shares_of(np.arange(len(first.source_ids)))))
     other = made(translator, one, LookAway(0, 2), held=True)
-    branches = (
-        Branch(0, SetWeights(1, shares_of(np.arange(len(first.source_ids))))),
-        Branch(1, LookAway(0, 2), held=True),
+    what_ifs = (
+        WhatIf(0, SetWeights(1, shares_of(np.arange(len(first.source_ids))))),
+        WhatIf(1, LookAway(0, 2), held=True),
     )
-    return Branches(first, branches, (one, other))
+    return WhatIfs(first, what_ifs, (one, other))
 
 
-def test_a_file_gives_all_branches_back_bit_for_bit(translator: Translator, tmp_path: Any) -> None:
-    branches = several(translator)
-    branches.save(tmp_path / "all.json")
-    again = Branches.load(tmp_path / "all.json")
-    assert again.branches == branches.branches
-    assert [again.trace(k).fingerprint for k in range(3)] == [branches.trace(k).fingerprint for k in range(3)]
-    assert again.parent(2).fingerprint == branches.traces[0].fingerprint
+def test_a_file_gives_all_what_ifs_back_bit_for_bit(translator: Translator, tmp_path: Any) -> None:
+    what_ifs = several(translator)
+    what_ifs.save(tmp_path / "all.json")
+    again = WhatIfs.load(tmp_path / "all.json")
+    assert again.what_ifs == what_ifs.what_ifs
+    assert [again.trace(k).fingerprint for k in range(3)] == [what_ifs.trace(k).fingerprint for k in range(3)]
+    assert again.parent(2).fingerprint == what_ifs.traces[0].fingerprint
     assert again.parent(0) is None
     for number in (1, 2):
-        change, held = again.branches[number - 1].change, again.branches[number - 1].held
+        change, held = again.what_ifs[number - 1].change, again.what_ifs[number - 1].held
         anew = made(translator, again.parent(number), change, held=held, beam=1)
         assert anew.fingerprint == again.trace(number).fingerprint
 
 
-def test_a_file_opens_as_a_trace_and_a_trace_as_branches(translator: Translator, tmp_path: Any) -> None:
-    branches = several(translator)
-    branches.save(tmp_path / "all.json")
-    assert Trace.load(tmp_path / "all.json").fingerprint == branches.first.fingerprint
-    branches.first.save(tmp_path / "one.json")
-    alone = Branches.load(tmp_path / "one.json")
-    assert (alone.first.fingerprint, alone.branches, alone.traces) == (branches.first.fingerprint, (), ())
+def test_a_file_opens_as_a_trace_and_a_trace_as_what_ifs(translator: Translator, tmp_path: Any) -> None:
+    what_ifs = several(translator)
+    what_ifs.save(tmp_path / "all.json")
+    assert Trace.load(tmp_path / "all.json").fingerprint == what_ifs.first.fingerprint
+    what_ifs.first.save(tmp_path / "one.json")
+    alone = WhatIfs.load(tmp_path / "one.json")
+    assert (alone.first.fingerprint, alone.what_ifs, alone.traces) == (what_ifs.first.fingerprint, (), ())
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda record: record.update(branches={}),
-        lambda record: record.update(branches=record["branches"] * 7),
-        lambda record: record["branches"][0].update(parent=2),
-        lambda record: record["branches"][0].update(held=1),
-        lambda record: record["branches"][0].pop("change"),
-        lambda record: record["branches"][0].update(trace=None),
-        lambda record: record["branches"][0]["change"].update(kind="magic"),
-        lambda record: record["branches"][0]["trace"].update(target_ids=[1]),
-        lambda record: record["branches"][0]["trace"].update(source_ids=record["target_ids"]),
-        lambda record: record["branches"].append("x"),
+        lambda record: record.update(what_ifs={}),
+        lambda record: record.update(what_ifs=record["what_ifs"] * 7),
+        lambda record: record["what_ifs"][0].update(parent=2),
+        lambda record: record["what_ifs"][0].update(held=1),
+        lambda record: record["what_ifs"][0].pop("change"),
+        lambda record: record["what_ifs"][0].update(trace=None),
+        lambda record: record["what_ifs"][0]["change"].update(kind="magic"),
+        lambda record: record["what_ifs"][0]["trace"].update(target_ids=[1]),
+        lambda record: record["what_ifs"][0]["trace"].update(source_ids=record["target_ids"]),
+        lambda record: record["what_ifs"].append("x"),
     ],
 )
-def test_damaged_branches_get_a_sentence(translator: Translator, damage: Callable[[Any], Any]) -> None:
+def test_damaged_what_ifs_get_a_sentence(translator: Translator, damage: Callable[[Any], Any]) -> None:
     record = json.loads(several(translator).to_json())
     damage(record)
     with pytest.raises(AttnvizError, match=r"[.!]$"):
-        Branches.from_json(json.dumps(record))
+        WhatIfs.from_json(json.dumps(record))
 
 
-def test_the_recomputation_proves_a_branch_too(translator: Translator, model_folder: Any) -> None:
+def test_the_recomputation_verifies_a_what_if_too(translator: Translator, model_folder: Any) -> None:
     for number in (1, 2):
         trace = several(translator).trace(number)
-        prover = Prover(trace, load_weights(model_folder))
-        assert all(prover.prove(i).holds for i in range(len(trace.target_ids)))
+        verifier = RNNsearchVerifier(trace, load_weights(model_folder))
+        assert all(verifier.verify(i).holds for i in range(len(trace.target_ids)))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.recomputation import Recomputation, recompute
-from attnviz.analysis.verification import prove
+from attnviz.analysis.verification import verify
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
@@ -43,10 +43,10 @@ def test_arrays_have_the_shapes_of_the_table(
     for field in dataclasses.fields(recomputed):
         shape = tuple(known[size] for size in QUANTITIES[field.name].shape)
         assert getattr(recomputed, field.name).shape == shape, field.name
-    shown = {check.quantity: check.numbers for check in prove(trace, weights, 1).checks}
+    shown = {check.quantity: check.numbers for check in verify(trace, weights, 1).checks}
     for name, count in shown.items():
         quantity = QUANTITIES[name]
-        if name not in ("ledger sums", "energy sums"):  # of the pieces on show, or not masked, alone
+        if name not in ("logit attribution sums", "energy sums"):  # of the pieces on show, or not masked, alone
             assert count == np.prod([known[size] for size in quantity.shape[quantity.per_step :]], dtype=int), name
 
 
@@ -73,10 +73,10 @@ def test_indices_are_told_apart() -> None:
     assert not of_positions & {"queries", "contexts", "log_probabilities", "score_vector"}
 
 
-def test_the_page_names_every_quantity_that_is_proved(translator: Translator) -> None:
+def test_the_page_names_every_quantity_that_is_verified(translator: Translator) -> None:
     weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
-    proved = {check.quantity for check in prove(translator.translate(SENTENCES[0]), weights, 0).checks}
-    assert proved <= set(quantity_names()) <= {*QUANTITIES, *of_transformers, *of_imports}
+    verified = {check.quantity for check in verify(translator.translate(SENTENCES[0]), weights, 0).checks}
+    assert verified <= set(quantity_names()) <= {*QUANTITIES, *of_transformers, *of_imports}
     assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(OF_POSITIONS)
 
 

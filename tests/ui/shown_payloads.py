@@ -15,13 +15,14 @@ from streamlit.testing.v1 import AppTest
 from attnviz.ui.lab import lab_payloads as lab
 from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.session_payloads import PLACE, made
-from attnviz.ui.shared_payloads import record, shown_trace
-from attnviz.ui.step import step_payloads as step_records
+from attnviz.ui.shared_payloads import payload as shared_payload
+from attnviz.ui.shared_payloads import shown_trace
+from attnviz.ui.step import step_payloads
 from attnviz.ui.transformer import transformer_payloads as transformer
 from attnviz.ui.why import why_payloads as why
 from attnviz.wording.equations import Equation
 
-MAKERS = {**step_records.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
+MAKERS = {**step_payloads.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:
@@ -35,7 +36,7 @@ def fetched(at: str, step: int = 0) -> dict[str, Any]:
     address = urlsplit(at.format(step=step, word="", size=""))
     fingerprint, name = address.path.split("/")[-2:]
     found: dict[str, Any] = json.loads(
-        gzip.decompress(record(MAKERS, fingerprint, name, dict(parse_qsl(address.query))))
+        gzip.decompress(shared_payload(MAKERS, fingerprint, name, dict(parse_qsl(address.query))))
     )
     return found
 
@@ -45,7 +46,7 @@ def records_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, An
     return [fetched(given["at"], step) for given in mounted(app, component)]
 
 
-def all_records(app: AppTest) -> Iterator[dict[str, Any]]:
+def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
     """Yield everything that the components of a page fetch."""
     for element in app.get("bidi_component"):
         given = json.loads(element.proto.json or "null")

@@ -21,7 +21,7 @@ from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, set_field
 from tests.ui.opening import open_lab, open_page
-from tests.ui.shown_payloads import all_records, fetched, mounted, panel_texts, steps_of, texts, texts_with
+from tests.ui.shown_payloads import all_payloads, fetched, mounted, panel_texts, steps_of, texts, texts_with
 
 _WHY = """
 from attnviz.ui.chrome import run_pages
@@ -59,7 +59,7 @@ def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Ca
     assert remarks
     assert inside_is_missing() in texts(app)
     assert steps_of(app) == 9
-    assert len(list(all_records(app))) == (1 if depth == "idea" else 3)  # the attention, and its energies
+    assert len(list(all_payloads(app))) == (1 if depth == "idea" else 3)  # the attention, and its energies
     assert not mounted(app, "verification_badge")
     assert not mounted(app, "diagram")
     assert "tour_button" not in [button.key for button in app.button]
@@ -166,6 +166,6 @@ def test_no_record_of_a_translation_is_made_of_it(upload: Callable[..., None], s
     upload(app, "mine.json", saved())
     at = next(given["at"] for given in mounted(app, "chart") if "at" in given)
     assert fetched(at)["captions"]["0"][1] == snapshot
-    for name in ("proof", "candidates", "energy", "machine", "equation-1", "rivals"):
+    for name in ("verification", "candidates", "energy", "diagram", "equation-1", "foils"):
         with pytest.raises(LookupError):
             fetched(at.replace("/look?", f"/{name}?"))

@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.analysis.comparison import compare
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
-from attnviz.trace import Branch, Branches
+from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import LookAlike
 from attnviz.ui.lab.compared_translation import Pair
 from attnviz.ui.lab.sentence_diff import marked_sentences
@@ -29,7 +29,7 @@ from attnviz.ui.page_state.comparison import (
     forget_comparison,
     link_problems,
     open_comparison,
-    other_branches,
+    other_what_ifs,
 )
 from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
@@ -46,8 +46,8 @@ MODELS = ["one", "two"]
 def a_view(number: int = 0, count: int = 0) -> View:
     """Return a view of a translation and of what was tried on it."""
     traces = tuple(synthetic.trace(seed=k + 1) for k in range(count))
-    branches = Branches(TRACE, tuple(Branch(0, LookAlike(k)) for k in range(count)), traces)
-    return View(MAIN, branches.trace(number), branches, number)
+    what_ifs = WhatIfs(TRACE, tuple(WhatIf(0, LookAlike(k)) for k in range(count)), traces)
+    return View(MAIN, what_ifs.trace(number), what_ifs, number)
 
 
 LINKS = st.fixed_dictionaries(
@@ -57,7 +57,7 @@ LINKS = st.fixed_dictionaries(
         "other_model": st.sampled_from([*MODELS, "three", ""]),
         "other_sentence": odd_texts,
         "held": st.sampled_from(["0", "1", "2", ""]),
-        "other_branch": st.sampled_from(["0", "1", "2", "9", "-1", "x", ""]),
+        "other_what_if": st.sampled_from(["0", "1", "2", "9", "-1", "x", ""]),
     },
 )
 
@@ -72,12 +72,12 @@ def test_whatever_a_link_says_is_compared_or_told_and_its_address_opens_the_same
     chosen, problems = chosen_partner(session, view), link_problems(session, view)
     assert chosen.kind in KINDS
     assert (chosen.model in models) if models else chosen.model is None
-    assert chosen.branch in other_branches(view)
+    assert chosen.what_if in other_what_ifs(view)
     bad = [
         linked.get("compare", "model") not in KINDS,
         "other_model" in linked and linked["other_model"] not in models,
         linked.get("held", "0") not in "01" or linked.get("held") == "",
-        "other_branch" in linked and linked["other_branch"] not in map(str, other_branches(view)),
+        "other_what_if" in linked and linked["other_what_if"] not in map(str, other_what_ifs(view)),
     ]
     assert len(problems) == sum(bad)
     written = {k: v for k, v in comparison_address(session, view, models).items() if v is not None}
@@ -86,7 +86,7 @@ def test_whatever_a_link_says_is_compared_or_told_and_its_address_opens_the_same
     assert link_problems(again, view) == ()
     assert comparison_address(again, view, models) == comparison_address(session, view, models)
     reopened = chosen_partner(again, view)
-    used = {"model": ["model"], "sentence": ["sentence", "held"], "branch": ["branch"]}[chosen.kind]
+    used = {"model": ["model"], "sentence": ["sentence", "held"], "what_if": ["what_if"]}[chosen.kind]
     assert [getattr(reopened, name) for name in used] == [getattr(chosen, name) for name in used]
 
 
@@ -117,10 +117,10 @@ def test_another_first_sentence_begins_anew_and_another_link_is_followed() -> No
 
 def test_the_model_or_the_what_if_that_comes_on_show_is_no_longer_the_other() -> None:
     session: dict[Any, Any] = {}
-    open_comparison(session, a_view(0, 2), {"other_model": "two", "other_branch": "2"}, MODELS)
+    open_comparison(session, a_view(0, 2), {"other_model": "two", "other_what_if": "2"}, MODELS)
     open_comparison(session, a_view(2, 2), {}, ["one"])
     chosen = chosen_partner(session, a_view(2, 2))
-    assert (chosen.model, chosen.branch) == ("one", 0)
+    assert (chosen.model, chosen.what_if) == ("one", 0)
 
 
 @given(text=odd_texts)
@@ -221,16 +221,16 @@ def test_a_sentence_that_cannot_be_translated_is_told(two_models: Any, lab: Run,
 
 
 def test_bad_values_of_a_link_and_lonely_models_get_a_sentence(lab: Run, snapshot: SnapshotAssertion) -> None:
-    app = lab(section="comparison", compare="nonsense", other_model="nobody", held="7", other_branch="8")
+    app = lab(section="comparison", compare="nonsense", other_model="nobody", held="7", other_what_if="8")
     assert not app.exception
     assert panel_texts(app, "compare_problem") == snapshot(name="link")
     assert panel_texts(app, "compare_told") == snapshot(name="no other model")
-    app = lab(section="comparison", compare="branch")
+    app = lab(section="comparison", compare="what_if")
     assert panel_texts(app, "compare_told") == snapshot(name="nothing tried")
 
 
 def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_models: Any, lab: Run) -> None:
-    app = lab(section="comparison", compare="branch", sentence=SENTENCES[6], branches="0.a.2", branch="1")
+    app = lab(section="comparison", compare="what_if", sentence=SENTENCES[6], what_ifs="0.a.2", what_if="1")
     shown = picture(app)
     (player,) = mounted(app, "player")
     meta = orjson.loads(shown["fits"][0]["values"])["layout"]["meta"]
@@ -245,14 +245,14 @@ def test_the_files_are_those_of_the_picture(two_models: Any, lab: Run) -> None:
 
     app = lab(section="comparison", sentence=SENTENCES[6])
     assert not app.exception
-    session = {"compare": "model", "other_model": "dotted", "other_sentence": "", "held": False, "other_branch": "0"}
+    session = {"compare": "model", "other_model": "dotted", "other_sentence": "", "held": False, "other_what_if": "0"}
     trace = _trace_of(SENTENCES[6])
     (one,) = comparison_pictures(View(MAIN, trace), session)
     assert one.name == "comparison"
     assert "dotted" in one.heading
     compared = compare(trace, trace)
     np.testing.assert_allclose(one.numbers[trace.model].sum(), np.nansum(compared.first), rtol=1e-5)
-    assert list(comparison_pictures(View(MAIN, trace), session | {"compare": "branch"})) == []
+    assert list(comparison_pictures(View(MAIN, trace), session | {"compare": "what_if"})) == []
 
 
 def _trace_of(sentence: str) -> Any:

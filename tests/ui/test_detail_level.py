@@ -114,7 +114,7 @@ def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
 
 
 def test_the_dial_shows_more_and_loses_nothing(page: Run) -> None:
-    app = page(step="3", source="2", branches="0.o.2.1", branch="1", by="pieces")
+    app = page(step="3", source="2", what_ifs="0.o.2.1", what_if="1", by="pieces")
     before = address(app)
     set_field(app, "depth", "everything")
     assert address(app) == before | {"depth": "everything"}

@@ -11,11 +11,11 @@ import pytest
 
 from attnviz import Trace
 from attnviz.analysis.drawn_units import drawn_units
-from attnviz.figures.diagram_table import machine_table
+from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import set_language
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.translator import Translator
-from attnviz.ui.components.diagram.diagram import machine_record
+from attnviz.ui.components.diagram.diagram import diagram_payload
 from attnviz.wording.diagram import mixture
 from attnviz.wording.stages import narrate, stage_titles
 from tests.figures.synthetic import trace as make_trace
@@ -25,7 +25,7 @@ KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])
 
 def record_of(trace: Trace, steps: tuple[int, ...] | None = None) -> dict[str, Any]:
     asked = tuple(range(len(trace.target_pieces))) if steps is None else steps
-    return machine_record(trace, asked, {step: narrate(trace, step) for step in asked})
+    return diagram_payload(trace, asked, {step: narrate(trace, step) for step in asked})
 
 
 def unpacked(text: str, width: int) -> np.ndarray:
@@ -82,7 +82,7 @@ def test_words_and_alternatives() -> None:
         assert f"step {step + 1} of {len(trace.target_pieces)}" in alt
         for stage in narrate(trace, step):
             assert f"{stage.title}: {stage.outcome}." in alt
-    assert all(rivals.startswith("next: “mot1”") for rivals in record["rivals"])
+    assert all(foils.startswith("next: “mot1”") for foils in record["foils"])
 
 
 def test_it_speaks_french() -> None:
@@ -110,7 +110,7 @@ def test_a_step_changed_by_hand_is_told(translator: Translator) -> None:
 @KINDS
 def test_the_table_has_every_vector_and_number_of_the_picture(attention: str) -> None:
     trace = make_trace(attention=attention)
-    units, table, columns = drawn_units(trace), machine_table(trace, 2), len(trace.source_pieces)
+    units, table, columns = drawn_units(trace), diagram_table(trace, 2), len(trace.source_pieces)
     assert list(table.index[-4:]) == ["c₃", "s₂", "s₃", "t₃"]
     squares = table.filter(like="square").to_numpy()
     np.testing.assert_array_equal(squares[:columns], trace.annotations[:, units.annotation])

@@ -20,7 +20,7 @@ from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step import figure_input
 from attnviz.ui.toolbar.downloads import file_name, pictures
-from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, open_file, read_branches, reopened
+from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, open_file, read_what_ifs, reopened
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.ui.opening import open_page
@@ -40,8 +40,8 @@ def test_the_pictures_of_a_step_have_names_of_their_own(
     offered = list(pictures(View(MAIN, trace), {"selection": Selection(2)}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
-    assert "step-3-microscope" in names  # it needs the trace alone
-    assert "step-3-ledger" not in names
+    assert "step-3-energy_decomposition" in names  # it needs the trace alone
+    assert "step-3-logit_attribution" not in names
     assert {"step-3-energy", "step-3-softmax", "step-3-context", "step-3-state", "step-3-candidates"} <= set(names)
     assert len(set(names)) == len({picture.title for picture in offered}) == len(offered)
     assert file_name(trace, f"{names[2]}.png") == "attnviz-a-girl-is-riding-step-3-softmax.png"
@@ -67,7 +67,7 @@ def test_a_file_is_named_after_its_sentence(sentence: str, name: str) -> None:
 
 
 def test_a_saved_trace_is_read_again(trace: Trace) -> None:
-    assert read_branches(trace.to_json().encode()).first.fingerprint == trace.fingerprint
+    assert read_what_ifs(trace.to_json().encode()).first.fingerprint == trace.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_saved_trace_is_read_again(trace: Trace) -> None:
 )
 def test_a_foreign_file_is_a_sentence(content: bytes, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
-        read_branches(content)
+        read_what_ifs(content)
     assert str(error.value) == snapshot
 
 
@@ -96,7 +96,7 @@ def test_a_trace_too_long_to_draw_is_a_sentence(snapshot: SnapshotAssertion) -> 
         alignment=np.full((rows, len(pieces)), 1 / len(pieces), np.float32),
     )
     with pytest.raises(AttnvizError) as error:
-        read_branches(long.to_json().encode())
+        read_what_ifs(long.to_json().encode())
     assert [int(number) for number in re.findall(r"\d+", str(error.value))] == [len(pieces), MOST_PIECES]
     assert str(error.value) == snapshot
 

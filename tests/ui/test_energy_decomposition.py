@@ -1,4 +1,4 @@
-"""The microscope that the browser fills for a cell is the figure that Python draws of it."""
+"""The energy decomposition that the browser fills for a cell is the figure that Python draws of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.energy_decomposition import energy_decomposition
-from attnviz.figures.energy_decomposition import microscope_figure
+from attnviz.figures.energy_decomposition import energy_decomposition_figure
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.energy_decomposition.energy_decomposition import microscope_record
+from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition_payload
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 from tests.figures import synthetic
@@ -45,10 +45,10 @@ def test_of_each_cell(attention: str, spoken: str, theme: ThemeName, tmp_path: P
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
     drawn = []
     set_language(spoken)
-    made = in_the_browser(microscope_record(trace, score, theme), cells, tmp_path)
+    made = in_the_browser(energy_decomposition_payload(trace, score, theme), cells, tmp_path)
     for cell in cells:
         units = energy_decomposition(trace, {"decoder.attention.score": score}, *cell)
-        drawn += [microscope_figure(units, operands=wide, theme=theme) for wide in (True, False)]
+        drawn += [energy_decomposition_figure(units, operands=wide, theme=theme) for wide in (True, False)]
     assert not close(made[0], made[2])
     for one, expected in zip(made, drawn, strict=True):
         other = json.loads(expected.to_json())

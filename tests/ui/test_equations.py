@@ -10,7 +10,7 @@ import pytest
 from attnviz import Trace, Translator
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.components.equation.equation import equation_records
+from attnviz.ui.components.equation.equation import equation_payloads
 from attnviz.wording.equations import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
@@ -22,7 +22,7 @@ PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
 def in_the_browser(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, list[list[str]]]:
     """Return LaTeX and sentence of every stage by step and source piece, as the page's own program fills them."""
     steps = range(len(trace.target_pieces))
-    records = equation_records(trace, steps, theme)
+    records = equation_payloads(trace, steps, theme)
     cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
     program = (
         f'import {{ equationAt }} from "{PROGRAM.as_uri()}";'
@@ -51,6 +51,6 @@ def test_a_step_changed_by_hand_has_its_own_sum(translator: Translator, tmp_path
 
 
 def test_a_step_that_was_not_sent_has_none() -> None:
-    records = equation_records(synthetic.trace(), [2], "light")
+    records = equation_payloads(synthetic.trace(), [2], "light")
     assert {tuple(record["steps"]) for record in records.values()} == {(2,)}
     assert all(len(texts) == 1 for record in records.values() for texts in record["ofStep"].values())

@@ -13,7 +13,7 @@ from attnviz import Trace, Translator
 from attnviz.analysis.findings import Kind, findings_of
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.trace.changes import LookOnly, resolved
-from attnviz.ui.components.view_state.view_state import view_record
+from attnviz.ui.components.view_state.view_state import view_payload
 from attnviz.ui.page_state.address import keep_page
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.examples import EXAMPLES, FORMER_OPENING, OPENING, kind_name, opening, remark
@@ -120,7 +120,7 @@ def test_an_old_link_without_a_sentence_opens_what_it_opened(linked: dict[str, s
 def test_the_browser_is_told_the_sentence_that_a_link_to_a_step_needs(translate: Translate) -> None:
     view, session = View(MAIN, translate(OPENING)), {}
     keep_page(session, "entry", {"sentence": None})
-    assert view_record(session, view)["sentence"] == {"sentence": OPENING}
+    assert view_payload(session, view)["sentence"] == {"sentence": OPENING}
     keep_page(session, "entry", {"sentence": "A dog."})
-    assert view_record(session, view)["sentence"] is None
+    assert view_payload(session, view)["sentence"] is None
     assert opening({"step": "4"}) == FORMER_OPENING  # were it not for the sentence

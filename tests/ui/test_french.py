@@ -25,7 +25,7 @@ from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.figures import synthetic
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_payloads import address, all_records, panel_texts, shown_equations
+from tests.ui.shown_payloads import address, all_payloads, panel_texts, shown_equations
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
 """Fields of Streamlit's messages that nobody reads."""
@@ -81,7 +81,7 @@ def prose(app: AppTest) -> set[str]:
                 yield from walk(node)
 
     assert not app.exception
-    found = {text.strip() for text in (*walk(app._tree), *strings(list(all_records(app))))}
+    found = {text.strip() for text in (*walk(app._tree), *strings(list(all_payloads(app))))}
     return {text for text in found - sentences if PROSE.search(text) and "\\begin" not in text}
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from attnviz.commands.program import main
-from attnviz.wording.diagram import no_machine
-from attnviz.wording.seq2seq_stages import no_ledger
+from attnviz.wording.diagram import no_diagram
+from attnviz.wording.seq2seq_stages import no_logit_attribution
 from tests.importing import joey_nmt, seq2seq
 from tests.ui.opening import open_page
-from tests.ui.shown_payloads import all_records, badge, shown_equations, texts
+from tests.ui.shown_payloads import all_payloads, badge, shown_equations, texts
 
 SENTENCES = {
     "tutorial": "ein mann schläft im park .",
@@ -51,11 +51,11 @@ def test_it_is_shown_step_by_step(imported: Path, name: str) -> None:
         pytest.skip("there is no pyyaml")
     app = open_page(model=name, sentence=SENTENCES[name], search="greedy", depth="everything", step="2")
     assert badge(app)["holds"]
-    assert list(all_records(app))
+    assert list(all_payloads(app))
     told = texts(app)
     linear = name == "tutorial"
-    assert (no_ledger() in told) is not linear
-    assert (no_machine(app.session_state["last_trace"]) in told) is not linear
+    assert (no_logit_attribution() in told) is not linear
+    assert (no_diagram(app.session_state["last_trace"]) in told) is not linear
     equations = " ".join(shown_equations(app))
     assert (r"\tanh(W_t" in equations) is not linear
     assert (r"\tanh m_" in equations) is (name == "lstm")

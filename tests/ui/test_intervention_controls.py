@@ -19,8 +19,8 @@ from attnviz.model_folder import load_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.translator import Translator
-from attnviz.ui.components.intervention_controls.intervention_controls import bench_record
-from attnviz.ui.components.other_word.other_word import RIVALS
+from attnviz.ui.components.intervention_controls.intervention_controls import bench_payload
+from attnviz.ui.components.other_word.other_word import FOILS
 from attnviz.ui.resources import translate
 from attnviz.ui.step.borrowed_weights import borrowed_row, lenders
 from tests.conftest import ModelFactory
@@ -73,16 +73,16 @@ def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Run) -> None
     assert record["words"]["only"] == "Seulement ici"
 
 
-def test_the_rivals_are_the_likeliest_that_were_not_written(page: Run, en_fr: Path) -> None:
+def test_the_foils_are_the_likeliest_that_were_not_written(page: Run, en_fr: Path) -> None:
     app = page(search="greedy")
     trace = translate(str(en_fr), "auto", SENTENCE, 1, None)
     (record,) = records_of(app, "other_word")
     assert set(record["offers"]) == {str(i) for i in range(len(trace.target_ids))}
     for step, offered in record["offers"].items():
         chosen, likeliest = trace.target_ids[int(step)], trace.top_ids[int(step)].tolist()
-        expected = [piece for piece in likeliest if piece != chosen and piece >= EOS][:RIVALS]
+        expected = [piece for piece in likeliest if piece != chosen and piece >= EOS][:FOILS]
         assert len(expected) == 10
-        assert [rival["piece"] for rival in offered["rivals"]] == expected
+        assert [foil["piece"] for foil in offered["foils"]] == expected
         assert offered["instead"].startswith("Instead of ")
 
 
@@ -98,15 +98,15 @@ def test_without_attention_only_another_word_can_be_tried(page: Run, snapshot: S
 def test_what_was_changed_is_where_the_bench_begins() -> None:
     trace = synthetic.trace()
     width = len(trace.source_pieces)
-    assert bench_record(trace, posterior=False)["temperatures"] == [1] * len(trace.target_ids)
+    assert bench_payload(trace, posterior=False)["temperatures"] == [1] * len(trace.target_ids)
     row = ReplaceWeights((1 / width,) * width, 2)
     changed = dataclasses.replace(trace, interventions=(Temperature(3.0), Temperature(0.5, 1), row))
-    record = bench_record(changed, posterior=False)
+    record = bench_payload(changed, posterior=False)
     assert record["temperature"] == 3
     assert record["temperatures"][:3] == [1, 0.5, 1]
     assert record["set"][:4] == [False, False, True, False]
     endless = dataclasses.replace(trace, interventions=(Temperature(math.inf), Temperature(2.0, 1)))
-    record = bench_record(endless, posterior=False)
+    record = bench_payload(endless, posterior=False)
     assert (record["temperature"], record["temperatures"][:2]) == ("Infinity", [1, 2])
 
 

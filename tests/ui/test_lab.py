@@ -21,7 +21,7 @@ from attnviz.ui import resources
 from attnviz.ui.lab import cached_analyses
 from attnviz.ui.lab.lab_page import SECTIONS
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.shared_payloads import UnknownRecordError, on_show
+from attnviz.ui.shared_payloads import UnknownPayloadError, on_show
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.perturbation_tests import REFERENCES
@@ -30,7 +30,14 @@ from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, records_of, selected, texts
 
-ASKED = ("answers-words", "answers-words-narrow", "answers-pieces", "trials", "shuffled", "firmness")
+ASKED = (
+    "attributions-words",
+    "attributions-words-narrow",
+    "attributions-pieces",
+    "perturbation-tests",
+    "shuffled",
+    "minimal-change",
+)
 """The records of the answers and the trials."""
 
 
@@ -51,12 +58,12 @@ def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
     app = lab()
     assert len(records_of(app, "chart")) == 1
     assert mounted(app, "player")[0]["source"][1]["text"] == OPENING.split()[1]
-    set_field(app, "section", "trials")
+    set_field(app, "section", "perturbation-tests")
     assert not app.exception
     assert [given["at"].split("/")[2].split("?")[0] for given in mounted(app, "chart")] == [
-        "trials{size}",
+        "perturbation-tests{size}",
         "shuffled",
-        "firmness",
+        "minimal-change",
     ]
     assert all(records_of(app, "chart"))
     said = " ".join(one.proto.body for one in app.get("html"))
@@ -64,10 +71,10 @@ def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
         assert f"{html.escape(who)}. {title}." in said
         assert f'href="https://arxiv.org/abs/{number}"' in said
     set_field(app, "lang", "fr")
-    assert field(app, "section")["value"] == "trials"
+    assert field(app, "section")["value"] == "perturbation-tests"
 
 
-@pytest.mark.parametrize("section", ["answers", "trials"])
+@pytest.mark.parametrize("section", ["attributions", "perturbation-tests"])
 def test_a_model_without_attention_has_nothing_to_choose_from(
     models_folder: Path,
     lab: Run,
@@ -102,8 +109,8 @@ def test_a_section_that_is_not_there_is_told_until_another_is_chosen(lab: Run, s
     assert not app.exception
     assert panel_texts(app, "section_problem") == snapshot
     assert field(app, "section")["value"] == next(iter(SECTIONS))
-    set_field(app, "section", "trials")
-    set_field(app, "section", "answers")
+    set_field(app, "section", "perturbation-tests")
+    set_field(app, "section", "attributions")
     assert panel_texts(app, "section_problem") == []
 
 
@@ -139,12 +146,12 @@ def test_records_are_of_their_step_theme_and_language(trace: Trace, name: str) -
 
 
 def test_where_it_should_have_looked_is_asked_of_the_word_in_the_address(trace: Trace) -> None:
-    at = address_of(trace, "trials", "light", every=False, word=True)
+    at = address_of(trace, "perturbation-tests", "light", every=False, word=True)
     other = next(int(piece) for piece in trace.top_ids[1] if piece != trace.target_ids[1])
     own, another = (fetched(at.replace("{word}", word), 1)["captions"]["1"][1] for word in ("", str(other)))
     assert own != another
-    with pytest.raises(UnknownRecordError):
-        fetched(address_of(trace, "trials", "light", every=True))
+    with pytest.raises(UnknownPayloadError):
+        fetched(address_of(trace, "perturbation-tests", "light", every=True))
 
 
 def test_a_step_is_tried_once_for_all_themes_and_widths(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,17 +163,17 @@ def test_a_step_is_tried_once_for_all_themes_and_widths(trace: Trace, monkeypatc
 
     monkeypatch.setattr(cached_analyses, "perturbation_tests", counted)
     for theme in ("light", "dark"):
-        for name in ("trials", "trials-narrow"):
+        for name in ("perturbation-tests", "perturbation-tests-narrow"):
             fetched(address_of(trace, name, theme, every=False), 3)
     assert tried == [3]
 
 
-def test_a_branch_has_answers_of_its_own(en_fr: Path, trace: Trace) -> None:
+def test_a_what_if_has_answers_of_its_own(en_fr: Path, trace: Trace) -> None:
     translator = resources.Translator.load(en_fr, device="cpu")
     changed = on_show(
         translator.translate(trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)])
     )
-    one, other = (fetched(address_of(given, "answers-pieces", "light", every=True)) for given in (trace, changed))
+    one, other = (fetched(address_of(given, "attributions-pieces", "light", every=True)) for given in (trace, changed))
     assert one["template"] != other["template"]
 
 
@@ -188,7 +195,7 @@ def test_every_picture_of_a_section_is_saved_and_has_its_numbers(trace: Trace, s
 def test_without_the_model_the_page_says_what_is_missing(trace: Trace, en_fr: Path) -> None:
     shutil.rmtree(en_fr)
     for name in ASKED:
-        with pytest.raises(UnknownRecordError):
+        with pytest.raises(UnknownPayloadError):
             fetched(address_of(trace, name, "light", every=False), 0)
     for section in (SECTIONS[name] for name in OPENED_BY_THEMSELVES):
         assert list(section.pictures(View(MAIN, trace), {})) == []

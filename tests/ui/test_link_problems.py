@@ -30,7 +30,7 @@ GOOD = {
     "source": "1",
     "stage": "5",
     "word": "7",
-    "rival": "8",
+    "foil": "8",
     "after_word": "1",
     "tour": "8",
 }

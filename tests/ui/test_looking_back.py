@@ -42,7 +42,7 @@ def written(app: AppTest) -> str | None:
     return value
 
 
-def proved(app: AppTest) -> list[str]:
+def verified(app: AppTest) -> list[str]:
     return [row[0] for row in badge(app)["rows"]]
 
 
@@ -56,12 +56,12 @@ def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypat
     assert not {"posterior", "equation-after"} & places(app).keys()
     assert made == []
     assert written(app) is None
-    assert READING not in proved(app)
-    assert "posterior p(j | y)" in proved(app)
+    assert READING not in verified(app)
+    assert "posterior p(j | y)" in verified(app)
     app.session_state["after_word"] = True
     app.run()
     assert written(app) == "1"
-    assert READING in proved(app)
+    assert READING in verified(app)
     assert {"posterior", "equation-after"} <= places(app).keys()
     record, trace = fetched(places(app)["posterior"]), translate_of(app)
     found = analysis.posterior_attention(trace, resources.weights_of(trace))

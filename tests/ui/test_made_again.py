@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.text import EOS, Tokenizer
-from attnviz.trace import Branch, Branches
+from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import (
     KINDS,
     Change,
@@ -25,7 +25,7 @@ from attnviz.trace.changes import (
     WriteWords,
     shares_of,
 )
-from attnviz.ui.page_state import branch_address
+from attnviz.ui.page_state import what_if_address
 from tests.analysis.given import SIZES
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
@@ -67,22 +67,22 @@ def test_a_file_and_an_address_have_all_that_makes_it_again_bit_for_bit(
 ) -> None:
     translator = Translator(make_network(*kind, **sizes), tokenizer)
     first = translator.translate(SENTENCES[0], beam=beam)
-    branches, traces = list[Branch](), [first]
+    what_ifs, traces = list[WhatIf](), [first]
     for changed in kinds:
-        place = data.draw(st.integers(0, len(branches)))
-        branch = Branch(place, data.draw(fitting(changed, traces[place])), data.draw(st.booleans()))
+        place = data.draw(st.integers(0, len(what_ifs)))
+        what_if = WhatIf(place, data.draw(fitting(changed, traces[place])), data.draw(st.booleans()))
         try:
-            traces.append(made(translator, traces[place], branch.change, held=branch.held, beam=beam))
+            traces.append(made(translator, traces[place], what_if.change, held=what_if.held, beam=beam))
         except AttnvizError:  # it cannot be made: nothing is left to look at, or the search ends before its step
             continue
-        branches.append(branch)
-    opened = Branches.from_json(Branches(first, tuple(branches), tuple(traces[1:])).to_json())
-    linked, problems = branch_address.read(branch_address.written(branches))
-    assert (problems, linked) == ((), tuple(branches)) == ((), opened.branches)
+        what_ifs.append(what_if)
+    opened = WhatIfs.from_json(WhatIfs(first, tuple(what_ifs), tuple(traces[1:])).to_json())
+    linked, problems = what_if_address.read(what_if_address.written(what_ifs))
+    assert (problems, linked) == ((), tuple(what_ifs)) == ((), opened.what_ifs)
     anew = [translator.translate(SENTENCES[0], beam=beam)]
-    for number, branch in enumerate(linked, 1):
-        saved, parent = opened.branches[number - 1], opened.parent(number)
+    for number, what_if in enumerate(linked, 1):
+        saved, parent = opened.what_ifs[number - 1], opened.parent(number)
         from_file = made(translator, parent, saved.change, held=saved.held, beam=beam)
-        anew.append(made(translator, anew[branch.parent], branch.change, held=branch.held, beam=beam))
+        anew.append(made(translator, anew[what_if.parent], what_if.change, held=what_if.held, beam=beam))
         expected = {traces[number].fingerprint}
         assert {opened.trace(number).fingerprint, from_file.fingerprint, anew[number].fingerprint} == expected

@@ -39,7 +39,7 @@ def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> No
         os.utime(path, ns=(time, time))
 
 
-def test_a_model_replaced_in_place_is_the_one_that_translates_and_proves(
+def test_a_model_replaced_in_place_is_the_one_that_translates_and_verifies(
     en_fr: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     def translated() -> Any:
@@ -76,7 +76,7 @@ def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pyt
 
     monkeypatch.setattr(verification_badge, "verifier_of", counted)
     # What other tests proved is not there.
-    monkeypatch.setattr(verification_badge, "_PROVERS", LRUCache(1 << 20, size=lambda _: 1))
+    monkeypatch.setattr(verification_badge, "_VERIFIERS", LRUCache(1 << 20, size=lambda _: 1))
     monkeypatch.setattr(shared_payloads, "_MADE", LRUCache(1 << 20, size=len))
     app = page()
     for step in (1, 2):

@@ -22,8 +22,8 @@ from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ReplaceWeights, keep_words
 from attnviz.ui import shared_payloads
 from attnviz.ui.lab import lab_payloads as lab
-from attnviz.ui.shared_payloads import UnknownRecordError, address, on_show, record
-from attnviz.ui.step import step_payloads as step_room
+from attnviz.ui.shared_payloads import UnknownPayloadError, address, on_show, payload
+from attnviz.ui.step import step_payloads as step_view
 from attnviz.ui.step.step_payloads import MAKERS
 from attnviz.ui.why import why_payloads as why
 from tests.conftest import SENTENCES
@@ -40,15 +40,15 @@ WITHOUT_ATTENTION = {
     "maxout",
     "candidates",
     "context",
-    "proof",
-    "ledger",
+    "verification",
+    "logit-attribution",
     "contrast",
     "facts",
     "equation-3",
     "equation-4",
     "equation-5",
 }
-OF_WEIGHTS = {"proof", "ledger", "contrast", "posterior", "equation-after"}
+OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equation-after"}
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
                 assert list(one["values"]) == [str(step)]
             if "steps" in one:
                 assert one["steps"] == [step]
-        if name != "proof":
+        if name != "verification":
             whole = fetched(address(trace, name, "light", every=True))
             if "values" in whole and name != "contrast":
                 assert list(whole["values"]) == [str(step) for step in every]
@@ -78,10 +78,10 @@ def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
 def test_what_is_of_another_kind_of_network_cannot_be_had(trace: Trace, tokenizer: Tokenizer) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
     other = on_show(Translator(network, tokenizer).translate(SENTENCES[0]))
-    for shown, there, lacking in ((trace, "posterior", HEADS), (other, "values", RECURRENT)):
+    for shown, there, missing in ((trace, "posterior", HEADS), (other, "values", RECURRENT)):
         assert fetched(address(shown, there, "light", every=True))
-        for name in lacking:
-            with pytest.raises(UnknownRecordError):
+        for name in missing:
+            with pytest.raises(UnknownPayloadError):
                 fetched(address(shown, name, "light", every=False))
 
 
@@ -93,9 +93,9 @@ def test_what_needs_no_weights_can_be_had_without_the_model(
     trace = on_show(synthetic.trace(attention=attention))
     names = WITHOUT_ATTENTION if attention == "none" else {*OF_ALL, *RECURRENT} - {"context", "changed"}
     for name in sorted(names):
-        at = address(trace, name, "dark", every=name != "proof")
+        at = address(trace, name, "dark", every=name != "verification")
         if name in OF_WEIGHTS:
-            with pytest.raises(UnknownRecordError):
+            with pytest.raises(UnknownPayloadError):
                 fetched(at)
         else:
             assert fetched(at)
@@ -116,7 +116,7 @@ def test_what_changed_is_told_against_a_translation_of_the_same_sentence_that_is
     other = on_show(translator.translate(SENTENCES[2]))
     gone = synthetic.trace(seed=78)
     for parent in (None, other, gone):
-        with pytest.raises(UnknownRecordError):
+        with pytest.raises(UnknownPayloadError):
             fetched(address(made, "changed", "light", every=True, parent=parent))
 
 
@@ -148,8 +148,8 @@ def test_themes_and_languages_have_records_of_their_own(trace: Trace) -> None:
 )
 def test_what_there_is_not_is_said_not_to_be_there(trace: Trace, wrong: dict[str, str]) -> None:
     asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
-    with pytest.raises(UnknownRecordError):
-        record(MAKERS, asked.pop("fingerprint", trace.fingerprint), asked.pop("name", "energy"), asked)
+    with pytest.raises(UnknownPayloadError):
+        payload(MAKERS, asked.pop("fingerprint", trace.fingerprint), asked.pop("name", "energy"), asked)
 
 
 def test_a_record_is_made_once_for_all_visitors(trace: Trace) -> None:
@@ -160,10 +160,10 @@ def test_a_record_is_made_once_for_all_visitors(trace: Trace) -> None:
         return {"made": len(made)}
 
     asked = {"theme": "light", "lang": "en", "steps": "0"}
-    first, second = (record({"counted": counted}, trace.fingerprint, "counted", asked) for _ in range(2))
+    first, second = (payload({"counted": counted}, trace.fingerprint, "counted", asked) for _ in range(2))
     assert first == second
     assert len(made) == 1
-    record({"counted": counted}, trace.fingerprint, "counted", asked | {"lang": "fr"})
+    payload({"counted": counted}, trace.fingerprint, "counted", asked | {"lang": "fr"})
     assert len(made) == 2
 
 
@@ -176,7 +176,7 @@ def test_a_translation_is_there_as_long_as_somebody_shows_it() -> None:
     assert fetched(at)
     del trace, shown, twin
     gc.collect()
-    with pytest.raises(UnknownRecordError):
+    with pytest.raises(UnknownPayloadError):
         fetched(at)
 
 
@@ -190,25 +190,27 @@ def test_an_altered_translation_is_drawn_as_it_is(trace: Trace) -> None:
     assert not np.shares_memory(trace.energies, altered.energies)
 
 
-def test_what_the_heatmap_shows_after_the_word_is_proved_where_it_is_shown(trace: Trace) -> None:
+def test_what_the_heatmap_shows_after_the_word_is_verified_where_it_is_shown(trace: Trace) -> None:
     for after in (False, True):
-        found = fetched(address(trace, "proof", "light", every=False, word=True, after=after))
+        found = fetched(address(trace, "verification", "light", every=False, word=True, after=after))
         assert found["holds"]
         assert ("α′ of the heatmap" in [row[0] for row in found["rows"]]) == after
         assert "posterior p(j | y)" in [row[0] for row in found["rows"]]
 
 
-def test_the_chosen_word_is_proved_too(trace: Trace) -> None:
-    at = address(trace, "proof", "light", every=False, word=True)
+def test_the_chosen_word_is_verified_too(trace: Trace) -> None:
+    at = address(trace, "verification", "light", every=False, word=True)
     rare = int(np.argmin(trace.log_probabilities)) % 5 + 40
     assert rare not in trace.top_ids[0, :10]
     without, with_it = fetched(at), fetched(at.replace("{word}", str(rare)))
     assert without["holds"]
     assert with_it["holds"]
-    ledgers = [next(row for row in found["rows"] if row[0] == "logit attribution sums") for found in (without, with_it)]
-    assert int(ledgers[1][1]) == int(ledgers[0][1]) + 1
+    logit_attributions = [
+        next(row for row in found["rows"] if row[0] == "logit attribution sums") for found in (without, with_it)
+    ]
+    assert int(logit_attributions[1][1]) == int(logit_attributions[0][1]) + 1
 
 
 def test_no_two_rooms_have_a_record_of_one_name() -> None:
-    names = [name for room in (step_room, lab, why) for name in room.MAKERS]
+    names = [name for room in (step_view, lab, why) for name in room.MAKERS]
     assert len(names) == len(set(names))

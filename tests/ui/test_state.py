@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.components.chart.chart import EVERY_STEP
-from attnviz.ui.components.player.player import player_record
-from attnviz.ui.page_state.address import forget_view, keep_page, own_parameters, page_record
+from attnviz.ui.components.player.player import player_payload
+from attnviz.ui.page_state.address import forget_view, keep_page, own_parameters, page_payload
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, put
 from attnviz.ui.page_state.parameters import browser_parameters
@@ -44,7 +44,7 @@ def test_an_address_says_a_step_there_is(linked: str | None, step: int) -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from(["step", "source", "word", "rival", "typed_word", "typed_rival"]),
+        st.sampled_from(["step", "source", "word", "foil", "typed_word", "typed_foil"]),
         st.text(max_size=200) | st.integers(-9, 10**7).map(str),
     )
 )
@@ -53,7 +53,7 @@ def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
     chosen = linked_selection(view, linked)
     assert 0 <= chosen.step < view.steps
     assert chosen.source is None or 0 <= chosen.source < len(view.trace.source_pieces)
-    for word in (chosen.word, chosen.rival):
+    for word in (chosen.word, chosen.foil):
         assert word is None or 0 <= word < view.trace.config["vocabulary_size"]
     assert len(chosen.typed_word) <= 80
 
@@ -62,8 +62,8 @@ def test_what_the_browser_is_told_of_its_parameters_is_what_the_server_reads() -
     for view in (MAIN_VIEW, View("b", MAIN_VIEW.trace)):
         told = {one["name"]: one for one in browser_parameters(view)}
         assert all(one["key"].endswith("-b") == (view.id == "b") for one in told.values())
-        assert {"step", "source", "word", "rival", "stage", "order", "tour"} <= set(told)
-        for name, field in (("step", "step"), ("source", "source"), ("word", "word"), ("rival", "rival")):
+        assert {"step", "source", "word", "foil", "stage", "order", "tour"} <= set(told)
+        for name, field in (("step", "step"), ("source", "source"), ("word", "word"), ("foil", "foil")):
             first, last = told[name]["first"], told[name]["last"]
             for value in (first, last):
                 chosen = linked_selection(view, {told[name]["key"]: str(value)})
@@ -102,7 +102,7 @@ def test_everything_that_changes_the_picture_is_in_the_link() -> None:
     keep_page(kept, "entry", {"sentence": "A dog."})
     written = {key: value for key, value in own_parameters(kept, view).items() if value is not None}
     assert written == CHOSEN
-    assert page_record(kept) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
+    assert page_payload(kept) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
     forget_view(kept, MAIN)
     assert heatmap_choices(kept, view, {}) == HeatmapChoices()
 
@@ -120,9 +120,9 @@ def test_the_identity_of_a_translation_is_more_than_its_pieces() -> None:
     """Two models that write the same pieces look at different ones: a click must not choose the other's."""
     one, other = synthetic.trace(seed=0), synthetic.trace(seed=1)
     assert (one.source_pieces, one.target_pieces) == (other.source_pieces, other.target_pieces)
-    assert player_record(one)["identity"] != player_record(other)["identity"]
+    assert player_payload(one)["identity"] != player_payload(other)["identity"]
     renamed = dataclasses.replace(one, weights_digest="another")
-    assert player_record(one)["identity"] != player_record(renamed)["identity"]
+    assert player_payload(one)["identity"] != player_payload(renamed)["identity"]
 
 
 def test_an_example_takes_the_given_translation_away() -> None:
@@ -138,7 +138,7 @@ def test_a_search_has_its_beam(search: str, width: int) -> None:
 
 def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
-    record = player_record(trace)
+    record = player_payload(trace)
     assert [step for word in record["target"] for step in word["steps"]] == list(range(len(trace.target_pieces)))
     weights = np.array(record["weights"])
     assert weights.shape == (len(trace.target_pieces), len(record["source"]))
@@ -159,7 +159,7 @@ def test_the_player_gets_a_word_cut_into_its_pieces() -> None:
         source_pieces=("▁bi", "cycle", *base.source_pieces[2:]),
         source_surfaces=("▁bi", "cycle", *base.source_surfaces[2:]),
     )
-    word = player_record(trace)["source"][0]
+    word = player_payload(trace)["source"][0]
     assert (word["text"], word["parts"], word["pieces"]) == ("bicycle", ["bi", "cycle"], [0, 1])
 
 
@@ -180,7 +180,7 @@ def test_the_player_shows_unknown_text_and_no_black_bar(snapshot: SnapshotAssert
         source_surfaces=("▁The", "▁", "🦄", *base.source_surfaces[3:]),
         target_pieces=("▁La", "▁", *base.target_pieces[2:]),
     )
-    record = player_record(trace)
+    record = player_payload(trace)
     assert "".join(" " * word["space"] + word["text"] for word in record["source"]) == "The 🦄 a . </s>"
     target = "".join(" " * word["space"] + "".join(word["parts"]) for word in record["target"])
     assert target == "La\u00a0aime un . </s>"

@@ -1,4 +1,4 @@
-"""The page's words about its numbers: the badge that turns red, the ledger's choice of words, where findings lead."""
+"""The page's words about its numbers: the badge, the words of the logit attribution, where findings lead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, Kind
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.analysis.recomputation import load_weights
-from attnviz.analysis.verification import Discrepancy, Verification, prove
+from attnviz.analysis.verification import Discrepancy, Verification, verify
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.figures.figure_input import Subject
@@ -28,15 +28,15 @@ from attnviz.lru_cache import LRUCache
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
-from attnviz.ui.components.energy_decomposition.energy_decomposition import microscope_record
-from attnviz.ui.components.findings.findings import SEVERITY, findings_record
+from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition_payload
+from attnviz.ui.components.findings.findings import SEVERITY, findings_payload
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.shared_payloads import Asked
+from attnviz.ui.shared_payloads import PayloadRequest
 from attnviz.ui.step.attributed_word import pair, piece_of
 from attnviz.ui.step.logit_attribution import called
-from attnviz.ui.step.verification_badge import proof_record, verification_rows
+from attnviz.ui.step.verification_badge import verification_payload, verification_rows
 from attnviz.wording.findings import finding_sentence, step_look
-from attnviz.wording.logit_attribution import idle_sources, ledger_sentence, odds
+from attnviz.wording.logit_attribution import idle_sources, logit_attribution_sentence, odds
 from attnviz.wording.numbers import power_of_ten
 from attnviz.wording.verification import badge_text, discrepancy_text, quantity_names
 from tests import strategies
@@ -60,7 +60,7 @@ def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
-def test_every_kind_of_model_is_proved_and_taken_apart(
+def test_every_kind_of_model_is_verified_and_taken_apart(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     make_network: ModelFactory,
@@ -71,7 +71,7 @@ def test_every_kind_of_model_is_proved_and_taken_apart(
     save_model(tmp_path / "en-fr", make_network(attention, readout_state), tokenizer)
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     app = first_page()
-    app.session_state["ledger_table"] = app.session_state["microscope_table"] = True
+    app.session_state["logit_attribution_table"] = app.session_state["energy_decomposition_table"] = True
     app.run()
     assert badge(app)["holds"]
     tables = [table for box in mounted(app, "tables") for table in payload(box["at"])["tables"]]
@@ -89,11 +89,11 @@ def test_an_energy_that_cannot_be_taken_apart_is_said_to_be_so(snapshot: Snapsho
         import numpy as np
 
         from attnviz.ui.page_state.view import View
-        from attnviz.ui.step.energy_decomposition import microscope_panel
+        from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
         from tests.figures.synthetic import trace as make_trace
 
         trace = dataclasses.replace(make_trace(attention=attention), score_vector=np.zeros(0, np.float32))
-        microscope_panel(View("", trace), None, "light")
+        energy_decomposition_panel(View("", trace), None, "light")
 
     none = AppTest.from_function(script, args=("none",)).run()
     assert [text.value for text in none.text] == snapshot(name="no attention")
@@ -141,7 +141,7 @@ def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
 ) -> None:
     sizes = {"hidden_size": 10, "alignment_size": 10}
     dot = {name: tensor.numpy() for name, tensor in make_network("general", **sizes).state_dict().items()}
-    found = proof_record(Asked(make_trace(hidden=10), dot, (0,), "light", None))
+    found = verification_payload(PayloadRequest(make_trace(hidden=10), dot, (0,), "light", None))
     assert not found["holds"]
     assert found["told"] == snapshot
 
@@ -197,16 +197,16 @@ def boxes(app: AppTest, **selection: str) -> dict[str, Any]:
     return found
 
 
-def test_a_word_and_a_rival_of_the_ledger_are_chosen(
+def test_a_word_and_a_foil_of_the_logit_attribution_are_chosen(
     page: Run, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     app = page()
     usual = boxes(app)
-    assert [usual["word"], usual["rival"]] == snapshot
+    assert [usual["word"], usual["foil"]] == snapshot
     third = usual["likeliest"][2]
     assert piece_name(tokenizer.piece(third["piece"])) == third["name"]
     assert boxes(app, word=str(third["piece"]))["word"] == third["name"]
-    assert boxes(app, rival=str(third["piece"]))["rival"] == third["name"]
+    assert boxes(app, foil=str(third["piece"]))["foil"] == third["name"]
     assert boxes(app, word=str(len(tokenizer))) == usual, "as a link may have it"
     assert boxes(app, step="2")["likeliest"] != usual["likeliest"]
     drawn = chosen_captions(app, word=str(third["piece"]))
@@ -214,7 +214,7 @@ def test_a_word_and_a_rival_of_the_ledger_are_chosen(
 
 
 def chosen_captions(app: AppTest, **selection: str) -> list[str]:
-    """Return the headings of the ledger and the contrast of what was chosen."""
+    """Return the headings of the logit attribution and the contrast of what was chosen."""
     charts = [payload(one["chosen"], **selection) for one in mounted(app, "chart") if one.get("chosen")]
     return [heading for chart in charts for heading, _ in chart["captions"].values()]
 
@@ -248,17 +248,17 @@ def test_a_word_is_held_against_the_likeliest_other() -> None:
     assert pair(trace, 0, None, 11) == (own, 11)
 
 
-def test_the_ledger_in_words_tells_much_attention_without_effect(snapshot: SnapshotAssertion) -> None:
+def test_the_logit_attribution_in_words_tells_much_attention_without_effect(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .")
     alpha = np.array([0.5, 0.3, 0.1, 0.06, 0.04], dtype=np.float32)
     trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
     entries = LogitAttribution(2, 7, 0.5, -1.25, 0.75, np.array([0.001, 2.0, -0.5, 0.0, 0.0]))
     assert idle_sources(entries, alpha) == [0]
-    told = ledger_sentence(trace, entries, "zone", None)
+    told = logit_attribution_sentence(trace, entries, "zone", None)
     assert told == snapshot(name="one word")
-    contrast = ledger_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
+    contrast = logit_attribution_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
     assert contrast == snapshot(name="as likely")
-    behind = ledger_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
+    behind = logit_attribution_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
     assert behind == snapshot(name="less likely")
 
 
@@ -285,10 +285,10 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(
     page: Run, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     app = page()
-    word, rival = (piece_of(text, tokenizer)[0] for text in ("bicyclettes", "montagnardes"))
-    chosen = {"word": str(word), "rival": str(rival), "typed_word": "bicyclettes", "typed_rival": "montagnardes"}
+    word, foil = (piece_of(text, tokenizer)[0] for text in ("bicyclettes", "montagnardes"))
+    chosen = {"word": str(word), "foil": str(foil), "typed_word": "bicyclettes", "typed_foil": "montagnardes"}
     shown = boxes(app, **chosen)
-    assert (shown["word"], shown["rival"]) == ("bicyclettes", "montagnardes")
+    assert (shown["word"], shown["foil"]) == ("bicyclettes", "montagnardes")
     assert len(shown["told"]) == 2
     assert all("“bicyclettes”" in heading for heading in chosen_captions(app, **chosen))
     (given,) = mounted(app, "attributed_word")
@@ -299,7 +299,7 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(
     assert called(first, None) == f"“{first}”"
 
 
-def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
+def test_the_difference_of_two_logit_attributions_is_the_ratio_of_the_probabilities(
     model_folder: Path, translator: Translator
 ) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
@@ -311,7 +311,7 @@ def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
 
 def test_the_browser_is_given_the_operands_themselves() -> None:
     trace = make_trace()
-    record = microscope_record(trace, trace.score_vector, "light")
+    record = energy_decomposition_payload(trace, trace.score_vector, "light")
     json.dumps(record)
     import base64
 
@@ -323,15 +323,15 @@ def test_the_browser_is_given_the_operands_themselves() -> None:
 
 def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
-    proof = prove(trace, weights, 0)
-    assert f"All {proof.numbers:,} numbers of step 1 are verified" in badge_text(proof, 0)
-    assert {check.quantity for check in proof.checks} <= set(quantity_names())
-    assert len(verification_rows(proof)) == len(proof.checks)
+    verification = verify(trace, weights, 0)
+    assert f"All {verification.numbers:,} numbers of step 1 are verified" in badge_text(verification, 0)
+    assert {check.quantity for check in verification.checks} <= set(quantity_names())
+    assert len(verification_rows(verification)) == len(verification.checks)
     told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
     assert piece_name(trace.source_pieces[1]) in told
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
     for wrong, more in ((1, ""), (2, " (and so did 1 other quantity)"), (3, " (and so did 2 other quantities)")):
-        checks = list(proof.checks)
+        checks = list(verification.checks)
         for number in range(wrong):
             off = Discrepancy(checks[number].quantity, (4,), 2.5, 2.0)
             checks[number] = dataclasses.replace(checks[number], discrepancy=off)
@@ -362,7 +362,7 @@ def test_every_finding_has_a_sentence() -> None:
 def test_the_findings_of_any_translation_can_be_written(attention: str) -> None:
     for seed in range(10):
         trace = make_trace("In Paris all sleep .", "À Paris tous dorment .", attention=attention, seed=seed)
-        record = findings_record(trace)
+        record = findings_payload(trace)
         json.dumps(record)
         assert record["summary"]
         assert len(record["steps"]) == len(trace.target_pieces)
@@ -373,14 +373,14 @@ def test_the_findings_of_any_translation_can_be_written(attention: str) -> None:
 def test_the_summary_by_hand(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     even = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
-    record = findings_record(dataclasses.replace(trace, alignment=even))
+    record = findings_payload(dataclasses.replace(trace, alignment=even))
     assert record["summary"] == snapshot(name="left to right")
     guessed = np.log(np.full(5, 0.01, dtype=np.float32))
-    unsure = findings_record(dataclasses.replace(trace, alignment=even, log_probabilities=guessed))
+    unsure = findings_payload(dataclasses.replace(trace, alignment=even, log_probabilities=guessed))
     assert unsure["summary"] != record["summary"]
     assert unsure["findings"]
     back = even[[2, 0, 1, 3, 4]]
-    told = findings_record(dataclasses.replace(trace, alignment=back))["summary"]
+    told = findings_payload(dataclasses.replace(trace, alignment=back))["summary"]
     assert told == snapshot(name="a step back")
 
 

@@ -30,7 +30,7 @@ from tests.transformers import random_transformer
 from tests.ui.fields import field, set_field
 from tests.ui.shown_payloads import (
     address,
-    all_records,
+    all_payloads,
     column,
     fetched,
     lecture_of,
@@ -90,7 +90,7 @@ def test_a_head_of_each_kind_is_opened_with_all_its_numbers(page: Run, folder: P
     (player,) = mounted(app, "player")
     assert player["orders"] == np.argsort(-opened.weights, axis=1, kind="stable").tolist()
     assert len(player["weights"]) == len(opened.target_pieces)
-    assert len(list(all_records(app))) >= 9
+    assert len(list(all_payloads(app))) >= 9
     scores, weights, stream = [fetched(one["at"]) for one in mounted(app, "chart") if "at" in one]
     assert len(scores["values"]) == len(weights["values"]) == len(stream["values"]) == len(opened.target_pieces)
     found = fetched(mounted(app, "verification_badge")[0]["at"], 2)
@@ -193,7 +193,7 @@ def test_all_numbers_are_tables_and_the_language_is_that_of_the_page(page: Run) 
     assert mounted(app, "gallery")[0]["groups"][0]["name"] == "Encodeur\u00a0: auto-attention"
 
 
-def test_two_energies_of_one_cell_stand_side_by_side_and_are_proved(page: Run) -> None:
+def test_two_energies_of_one_cell_stand_side_by_side_and_are_verified(page: Run) -> None:
     app = page(**{"step-energies": "3", "source-energies": "2"})
     assert not app.exception
     additive, dot = [fetched(one["at"]) for one in mounted(app, "energy_decomposition")]
@@ -201,7 +201,7 @@ def test_two_energies_of_one_cell_stand_side_by_side_and_are_proved(page: Run) -
     assert additive["targets"] == dot["targets"]
     badges = [fetched(one["at"], 2) for one in mounted(app, "verification_badge")]
     assert [found["holds"] for found in badges] == [True, True]
-    assert len(list(all_records(app))) >= 8
+    assert len(list(all_payloads(app))) >= 8
     costs = next(one for one in mounted(app, "chart") if "captions" in one)["captions"]["every"][1]
     assert "multiplications with additive attention" in costs
 
@@ -247,7 +247,7 @@ def test_models_that_cut_the_words_otherwise_have_no_cells_in_common(
     assert panel_texts(app, "transformer_problem") == snapshot
 
 
-def test_the_answers_of_all_five_stand_beside_one_another_and_are_proved(
+def test_the_answers_of_all_five_stand_beside_one_another_and_are_verified(
     page: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)

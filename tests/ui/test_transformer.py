@@ -19,12 +19,12 @@ from attnviz.checkpoint import save_model
 from attnviz.export.files import Look, contents
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.trace import Branch, TransformerTrace
+from attnviz.trace import TransformerTrace, WhatIf
 from attnviz.trace.changes import LookAlike, WriteWords
 from attnviz.translator import Translator
 from attnviz.ui import resources
-from attnviz.ui.page_state.branch_address import written
 from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.what_if_address import written
 from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
@@ -34,7 +34,7 @@ from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import (
     address,
-    all_records,
+    all_payloads,
     badge,
     fetched,
     mounted,
@@ -105,7 +105,7 @@ def test_a_detector_is_no_translator(transformer: Path, tokenizer: Tokenizer) ->
 @pytest.mark.parametrize(("depth", "least"), [("idea", 5), ("numbers", 10), ("everything", 12)])
 def test_all_that_the_page_fetches_can_be_made(transformer: Path, page: Run, depth: str, least: int) -> None:
     app = page(**LINK | {"depth": depth})
-    assert len(list(all_records(app))) >= least
+    assert len(list(all_payloads(app))) >= least
     assert ("heads" in fields(app)) == (depth != "idea")
     assert len(mounted(app, "equation")) == (0 if depth == "idea" else 5)
 
@@ -163,7 +163,7 @@ def test_the_mean_of_heads_opens_the_nearest_one(
     assert without_numbers(nearest) == snapshot
 
 
-def test_every_number_of_a_step_is_proved(transformer: Path, page: Run) -> None:
+def test_every_number_of_a_step_is_verified(transformer: Path, page: Run) -> None:
     found = badge(page(**LINK, step="2"))
     assert found["holds"]
     rows = {name: mark for name, _, _, mark in found["rows"]}
@@ -221,23 +221,23 @@ def test_there_and_back_to_a_recurrent_model(transformer: Path, page: Run) -> No
         assert badge(app)["holds"]
 
 
-def test_another_word_can_be_written_and_is_proved(trace: TransformerTrace, page: Run) -> None:
+def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, page: Run) -> None:
     piece = next(int(one) for one in trace.top_ids[1] if one > 3 and one != trace.target_ids[1])
-    app = page(**LINK, branches=written([Branch(0, WriteWords(1, (piece,)))]), branch="1", heads="1.2")
+    app = page(**LINK, what_ifs=written([WhatIf(0, WriteWords(1, (piece,)))]), what_if="1", heads="1.2")
     assert not app.exception
     assert mounted(app, "other_word")
-    (cards,) = mounted(app, "branches")
+    (cards,) = mounted(app, "what_ifs")
     assert (len(cards["cards"]), cards["onShow"]) == (2, 1)
     assert badge(app)["holds"]
 
 
 def test_a_look_cannot_be_changed_by_hand(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(**LINK, branches=written([Branch(0, LookAlike(0))]), branch="1")
-    assert panel_texts(app, "branch_problem") == snapshot
-    assert mounted(app, "branches")[0]["cards"] == []
+    app = page(**LINK, what_ifs=written([WhatIf(0, LookAlike(0))]), what_if="1")
+    assert panel_texts(app, "what_if_problem") == snapshot
+    assert mounted(app, "what_ifs")[0]["cards"] == []
 
 
-@pytest.mark.parametrize("section", ["answers", "trials"])
+@pytest.mark.parametrize("section", ["attributions", "perturbation-tests"])
 def test_the_lab_says_what_it_does_not_ask_of_it(
     transformer: Path, lab: Run, section: str, snapshot: SnapshotAssertion
 ) -> None:
@@ -245,7 +245,7 @@ def test_the_lab_says_what_it_does_not_ask_of_it(
 
 
 def test_the_lab_shows_its_search_and_both_models_side_by_side(transformer: Path, lab: Run) -> None:
-    assert len(list(all_records(lab(section="tree", **LINK)))) >= 2
+    assert len(list(all_payloads(lab(section="tree", **LINK)))) >= 2
     app = lab(section="comparison", other_model="en-fr", **LINK)
     assert not app.exception
     names = json.dumps(mounted(app, "chart"))

@@ -16,9 +16,9 @@ from attnviz import Trace, Translator
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.lab.tree import WIDTHS, finished_record, tree_record
+from attnviz.ui.lab.tree import WIDTHS, finished_payload, tree_payload
 from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, fields, set_field
@@ -107,18 +107,18 @@ def test_the_table_is_made_when_it_is_opened(page: Run, shown: Translator) -> No
     assert len(app.dataframe[0].value) == len(shown.beam_tree(SENTENCES[0], beam=3).nodes)
 
 
-def _asked(trace: Trace) -> Asked:
-    return Asked(trace, weights_of(trace), tuple(range(len(trace.target_pieces))), "light", None)
+def _asked(trace: Trace) -> PayloadRequest:
+    return PayloadRequest(trace, weights_of(trace), tuple(range(len(trace.target_pieces))), "light", None)
 
 
 def test_what_was_changed_by_hand_is_in_the_search(shown: Translator) -> None:
     changed = [Temperature(4.0)]
     trace = shown.translate(SENTENCES[0], beam=4, interventions=changed)
     tree = shown.beam_tree(SENTENCES[0], beam=4, interventions=changed)
-    listed = finished_record(4, _asked(trace))["entries"]
+    listed = finished_payload(4, _asked(trace))["entries"]
     assert [tuple(one["pieces"]) for one in listed] == [tree.ids(index) for index in tree.finished]
     assert listed[0]["shown"]
-    told = tree_record(4, _asked(trace))["captions"]["0"][1]
+    told = tree_payload(4, _asked(trace))["captions"]["0"][1]
     assert "won" in told
     assert "parts" not in told
 
@@ -130,8 +130,8 @@ def test_where_a_search_misses_what_was_changed_there_is_a_sentence_instead(
     late = shown.translate(
         SENTENCES[0], target=" ".join(SENTENCES[:6]), interventions=[Temperature(2.0, len(long.target_ids) - 1)]
     )
-    with pytest.raises(UnknownRecordError):
-        tree_record(2, _asked(late))
+    with pytest.raises(UnknownPayloadError):
+        tree_payload(2, _asked(late))
     app = AppTest.from_function(_panel_of, kwargs={"saved": late.to_json()}, default_timeout=60).run()
     assert not app.exception
     assert without_numbers(app.text[-1].value) == snapshot
@@ -149,8 +149,8 @@ def test_without_the_model_nothing_can_be_searched(
     app = AppTest.from_function(_panel_of, kwargs={"saved": trace.to_json()}, default_timeout=60).run()
     assert not app.exception
     assert [text.value for text in app.text] == snapshot
-    with pytest.raises(UnknownRecordError):
-        finished_record(2, _asked(trace))
+    with pytest.raises(UnknownPayloadError):
+        finished_payload(2, _asked(trace))
 
 
 def _panel_of(saved: str) -> None:

@@ -12,11 +12,11 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.trace import Branches
-from attnviz.trace.branches import MOST
+from attnviz.trace import WhatIfs
 from attnviz.trace.changes import resolved, shares_of
-from attnviz.ui.page_state.branches import tried_in
+from attnviz.trace.what_ifs import MOST
 from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.page_state.what_ifs import tried_in
 from attnviz.ui.resources import models, translate
 from attnviz.ui.step.what_if import take_up
 from attnviz.ui.toolbar.opened_file import open_file
@@ -53,11 +53,11 @@ def view(app: AppTest) -> View:
     tried = tried_in(app.session_state, MAIN)
     first = translate(str(models()["en-fr"]), "auto", SENTENCE, 1, None)
     traces = [first]
-    for branch in tried.branches:
-        how = resolved(traces[branch.parent], branch.change, held=branch.held)
+    for what_if in tried.what_ifs:
+        how = resolved(traces[what_if.parent], what_if.change, held=what_if.held)
         traces.append(translate(str(models()["en-fr"]), "auto", SENTENCE, 1, how.target, how.interventions))
-    branches = Branches(first, tried.branches, tuple(traces[1:]))
-    return View(MAIN, branches.trace(tried.on_show), branches, tried.on_show)
+    what_ifs = WhatIfs(first, tried.what_ifs, tuple(traces[1:]))
+    return View(MAIN, what_ifs.trace(tried.on_show), what_ifs, tried.on_show)
 
 
 def opened(app: AppTest, path: Path) -> None:
@@ -72,19 +72,19 @@ def opened(app: AppTest, path: Path) -> None:
 
 def shown(app: AppTest) -> tuple[str, int]:
     """Return the identity of what the browser is told to show, with the card on show."""
-    (server,), (cards,) = mounted(app, "view_state"), mounted(app, "branches")
+    (server,), (cards,) = mounted(app, "view_state"), mounted(app, "what_ifs")
     return server["identity"], cards["onShow"]
 
 
 def cards(app: AppTest) -> list[str]:
-    (record,) = mounted(app, "branches")
+    (record,) = mounted(app, "what_ifs")
     return [card["told"] for card in record["cards"]]
 
 
 def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
     app = page()
     assert cards(app) == []
-    assert "branches" not in address(app)
+    assert "what_ifs" not in address(app)
 
 
 def test_a_change_comes_on_show_and_in_the_address(page: Run) -> None:
@@ -95,12 +95,12 @@ def test_a_change_comes_on_show_and_in_the_address(page: Run) -> None:
     assert shown(app)[1] == 1
     assert cards(app)[0] == "First translation"
     assert cards(app)[1].startswith("Step 3 looks only at ")
-    assert (address(app)["branches"], address(app)["branch"]) == ("0.o.3.2", "1")
+    assert (address(app)["what_ifs"], address(app)["what_if"]) == ("0.o.3.2", "1")
     assert "what-if 1 · " in texts(app)
     assert badge(app)["holds"], "the changed numbers are proved"
-    ask(app, kind="branch", index=0)
+    ask(app, kind="what_if", index=0)
     assert shown(app) == (before[0], 0)
-    ask(app, kind="branch", index=1)
+    ask(app, kind="what_if", index=1)
     ask(app, kind="undo")
     assert shown(app) == (before[0], 0)
     assert cards(app) == []
@@ -111,7 +111,7 @@ def test_change_return_change_again_remove(page: Run, snapshot: SnapshotAssertio
     first = shown(app)[0]
     ask(app, kind="alike", step=1, held=False)
     one = shown(app)[0]
-    ask(app, kind="branch", index=0)
+    ask(app, kind="what_if", index=0)
     ask(app, kind="temperature", step=None, temperature=4.0, held=True)
     assert shown(app)[1] == 2
     assert cards(app)[2] == snapshot
@@ -120,11 +120,11 @@ def test_change_return_change_again_remove(page: Run, snapshot: SnapshotAssertio
     ask(app, kind="remove", index=2)
     assert (shown(app)[0], shown(app)[1]) == (first, 0), "what was made from it goes with it"
     assert len(cards(app)) == 2
-    ask(app, kind="branch", index=1)
+    ask(app, kind="what_if", index=1)
     assert shown(app)[0] == one
     set_field(app, "sentence", SENTENCES[2])
     assert cards(app) == []
-    assert "branches" not in address(app)
+    assert "what_ifs" not in address(app)
 
 
 def test_what_is_as_it_was_makes_no_card(page: Run) -> None:
@@ -140,10 +140,10 @@ def test_an_infinite_temperature_goes_through_card_and_address(page: Run, snapsh
     app = page()
     ask(app, kind="temperature", step=None, temperature="Infinity", held=True)
     assert cards(app)[1] == snapshot
-    assert address(app)["branches"] == "0.th.all.inf"
+    assert address(app)["what_ifs"] == "0.th.all.inf"
     trace = view(app).trace
     np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_ids), rtol=1e-6)
-    linked = page(branches="0.th.all.inf", branch="1")
+    linked = page(what_ifs="0.th.all.inf", what_if="1")
     assert view(linked).trace.fingerprint == trace.fingerprint
 
 
@@ -159,14 +159,14 @@ def test_a_dragged_bar_is_what_was_let_go_of(page: Run) -> None:
 
 def test_other_words(page: Run) -> None:
     app = page()
-    rival = next(int(piece) for piece in view(app).trace.top_ids[1] if piece > 3 and piece != 130)
-    ask(app, kind="words", step=1, pieces=[rival], held=True)
-    assert view(app).trace.target_ids[1] == rival
-    ask(app, kind="branch", index=0)
+    foil = next(int(piece) for piece in view(app).trace.top_ids[1] if piece > 3 and piece != 130)
+    ask(app, kind="words", step=1, pieces=[foil], held=True)
+    assert view(app).trace.target_ids[1] == foil
+    ask(app, kind="what_if", index=0)
     ask(app, kind="typed", step=0, text="chiens", held=False)
     assert view(app).trace.translation.startswith("chiens")
     assert "“chiens” instead of" in cards(app)[2]
-    ask(app, kind="branch", index=0)
+    ask(app, kind="what_if", index=0)
     ask(app, kind="hypothesis", pieces=[9, 8, 3])
     assert view(app).trace.target_ids == (9, 8, 3)
 
@@ -198,23 +198,23 @@ def test_what_cannot_be_done_gets_a_sentence_and_changes_nothing(
     app = page()
     before = shown(app)
     ask(app, **asked)
-    assert panel_texts(app, "branch_problem") == snapshot
+    assert panel_texts(app, "what_if_problem") == snapshot
     assert shown(app) == before
     assert cards(app) == []
     ask(app, kind="alike", step=0)
-    assert panel_texts(app, "branch_problem") == []  # gone with the next what-if
+    assert panel_texts(app, "what_if_problem") == []  # gone with the next what-if
 
 
 def test_there_is_an_end_to_the_cards(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     for source in range(MOST + 1):
-        ask(app, kind="branch", index=0)
+        ask(app, kind="what_if", index=0)
         ask(app, kind="only", step=source // 6, source=source % 6, held=True)
     assert len(cards(app)) == MOST + 1
-    assert panel_texts(app, "branch_problem") == snapshot
+    assert panel_texts(app, "what_if_problem") == snapshot
 
 
-def test_a_link_opens_the_branch_it_was_copied_from_bit_for_bit(page: Run) -> None:
+def test_a_link_opens_the_what_if_it_was_copied_from_bit_for_bit(page: Run) -> None:
     app = page(step="2")
     row = np.arange(len(view(app).trace.source_ids)) + 0.5
     ask(app, kind="weights", step=1, weights=(row / row.sum()).tolist(), held=False)
@@ -226,11 +226,11 @@ def test_a_link_opens_the_branch_it_was_copied_from_bit_for_bit(page: Run) -> No
 
 
 def test_bad_values_in_a_link_get_a_sentence(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(branches="0.o.1.1*0.o.99.1*2.a.1*?*0.w.1.AA", branch="3")
+    app = page(what_ifs="0.o.1.1*0.o.99.1*2.a.1*?*0.w.1.AA", what_if="3")
     assert len(cards(app)) == 2
-    assert panel_texts(app, "branch_problem") == snapshot
+    assert panel_texts(app, "what_if_problem") == snapshot
     assert shown(app)[1] == 0, "that which was to be shown was made from one that is not there"
-    assert address(app)["branches"] == "0.o.1.1"
+    assert address(app)["what_ifs"] == "0.o.1.1"
 
 
 def test_a_what_if_of_a_model_without_attention_writes_words_and_no_more(
@@ -241,7 +241,7 @@ def test_a_what_if_of_a_model_without_attention_writes_words_and_no_more(
     save_model(en_fr, make_network("none"), tokenizer)
     app = page()
     ask(app, kind="alike", step=0)
-    assert panel_texts(app, "branch_problem") == snapshot
+    assert panel_texts(app, "what_if_problem") == snapshot
     ask(app, kind="words", step=0, pieces=[9])
     assert view(app).trace.target_ids[0] == 9
     assert len(cards(app)) == 2
@@ -251,7 +251,7 @@ def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: 
     app = page()
     ask(app, kind="only", step=1, source=0, held=False)
     ask(app, kind="alike", step=0, held=True)
-    saved = view(app).branches
+    saved = view(app).what_ifs
     saved.save(tmp_path / "all.json")
     told = cards(app)
     for path in models_folder.glob("*/*"):
@@ -263,10 +263,10 @@ def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: 
     assert shown(app) == (saved.first.fingerprint, 0)
     of = View(MAIN, saved.first, saved)
     for number in (2, 1):
-        take_up(app.session_state, of, asked_of(of, {"kind": "branch", "index": number}))
+        take_up(app.session_state, of, asked_of(of, {"kind": "what_if", "index": number}))
         app.run()
         assert shown(app) == (saved.trace(number).fingerprint, number)
-    assert "branches" not in address(app), "no link has what is in a file"
+    assert "what_ifs" not in address(app), "no link has what is in a file"
     of = View(MAIN, saved.trace(1), saved, 1)
     take_up(app.session_state, of, asked_of(of, {"kind": "alike", "step": 2}))
     app.run()
@@ -281,7 +281,7 @@ def test_more_can_be_tried_on_a_file_where_the_model_is(page: Run, tmp_path: Pat
     app = page()
     opened(app, tmp_path / "one.json")
     assert shown(app)[0] == first.fingerprint
-    of = View(MAIN, first, Branches(first))
+    of = View(MAIN, first, WhatIfs(first))
     take_up(app.session_state, of, asked_of(of, {"kind": "alike", "step": 1, "held": True}))
     app.run()
     assert not app.exception

@@ -16,7 +16,7 @@ from attnviz import AttnvizError
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.sentences import TABLE_3
 from attnviz.text import Tokenizer
-from attnviz.ui.shared_payloads import UnknownRecordError, on_show
+from attnviz.ui.shared_payloads import UnknownPayloadError, on_show
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.toolbar.examples import OPENING
 from attnviz.ui.why.gradient_decay import signals_tables
@@ -96,13 +96,13 @@ def test_the_charts_are_there_and_two_of_them_are_fetched(page: Run, snapshot: S
     assert without_numbers(unlikely) == snapshot(name="forced words")
     for asked in (signals, growth):
         assert "every" in fetched(asked["at"])["captions"]
-    (lanes,) = records_of_growth(app)
+    (lanes,) = payloads_of_growth(app)
     assert len(lanes["clauses"]) == len(lanes["labels"]) > 3
     assert " ".join(lanes["clauses"]) == TABLE_3[0]
     assert [lane["model"] for lane in lanes["lanes"]] == [*MODELS, JUDGE]
 
 
-def records_of_growth(app: AppTest) -> list[dict[str, list[object]]]:
+def payloads_of_growth(app: AppTest) -> list[dict[str, list[object]]]:
     return [fetched(given["at"]) for given in mounted(app, "side_by_side") if "at" in given]
 
 
@@ -111,7 +111,7 @@ def test_what_is_chosen_is_in_the_address_and_opens_from_it(page: Run) -> None:
     app = page(**linked)
     assert address(app) == {"sentence": SENTENCE, "long": "2"}
     assert [view["id"] for view in mounted(app, "view_state")] == ["why", "growing"]
-    (lanes,) = records_of_growth(app)
+    (lanes,) = payloads_of_growth(app)
     assert " ".join(lanes["clauses"]) == " ".join(TABLE_3[1].split())
     set_field(app, "long", "3")
     assert address(app) == {"sentence": SENTENCE, "long": "3"}
@@ -126,7 +126,7 @@ def test_a_step_and_a_sentence_that_are_not_there_are_not_opened(page: Run) -> N
 def test_the_visitors_own_sentence_can_grow_where_it_has_clauses(page: Run) -> None:
     long = "The committee will vote tomorrow at noon, but nobody in the town knows what it is about."
     app = page(sentence=long, long="own")
-    assert " ".join(records_of_growth(app)[0]["clauses"]) == long
+    assert " ".join(payloads_of_growth(app)[0]["clauses"]) == long
     assert address(app)["long"] == "own"
     set_field(app, "sentence", SENTENCE)
     assert not app.exception
@@ -222,7 +222,7 @@ def test_records_are_made_anew_where_one_of_the_models_was_replaced(
     assert fetched(at())["captions"] != one["captions"]
     shutil.rmtree(folder / MODELS[0])
     assert missing()
-    with pytest.raises(UnknownRecordError):
+    with pytest.raises(UnknownPayloadError):
         fetched(address_of(good, "signals", "dark", every=True, models="gone"))
     with pytest.raises(AttnvizError, match="Not installed"):
         grown(good)

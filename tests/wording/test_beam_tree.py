@@ -50,7 +50,7 @@ def test_a_power_of_the_length_is_written_as_one(snapshot: SnapshotAssertion) ->
 
 
 @EACH_LANGUAGE
-def test_one_hypothesis_has_no_rival(snapshot: SnapshotAssertion) -> None:
+def test_one_hypothesis_has_no_foil(snapshot: SnapshotAssertion) -> None:
     tree = small()
     line = tuple(
         dataclasses.replace(tree.nodes[k], parent=place - 1 if place else None, rank=0)

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.text import SPACE
-from attnviz.ui.components.findings.findings import findings_record
+from attnviz.ui.components.findings.findings import findings_payload
 from attnviz.wording.findings import finding_sentence, nothing_found, step_look
 from attnviz.wording.numbers import percent
 from tests.figures.synthetic import trace as make_trace
@@ -23,7 +23,7 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 def test_without_attention_nothing_is_said_of_words_left_out(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .", attention="none")
     chances = np.zeros_like(trace.log_probabilities)
-    record = findings_record(dataclasses.replace(trace, log_probabilities=chances))
+    record = findings_payload(dataclasses.replace(trace, log_probabilities=chances))
     assert record["findings"] == []
     assert record["summary"] == snapshot
 
@@ -69,7 +69,7 @@ def test_an_improbable_piece_is_named(snapshot: SnapshotAssertion) -> None:
 
 
 @EACH_LANGUAGE
-def test_a_rival_that_hardly_counts_has_less_than_one_per_cent(snapshot: SnapshotAssertion) -> None:
+def test_a_foil_that_hardly_counts_has_less_than_one_per_cent(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     top = np.full_like(trace.top_probabilities, 0.0004)
     chances = np.log(np.full(5, 0.95, dtype=np.float32))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.wording.diagram import machine_terms
+from attnviz.wording.diagram import diagram_terms
 from attnviz.wording.equations import equation_templates
 from attnviz.wording.terms import signs
 from tests.equation_symbols import symbols_of
@@ -33,7 +33,7 @@ def drawn(terms: dict[str, Any], step: int) -> Iterator[str]:
 def test_every_symbol_of_the_equations_has_a_place(attention: str, readout: str) -> None:
     trace = synthetic.trace(attention=attention)
     trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
-    symbols, found = symbols_of(equation_templates(trace), 2), set(drawn(machine_terms(trace), 2))
+    symbols, found = symbols_of(equation_templates(trace), 2), set(drawn(diagram_terms(trace), 2))
     assert {one for one in symbols if one[0] not in ALWAYS or "\u0303" in one} <= found
     assert {"Wo", "bo", "Uo", "Vo", "Co", "b", "E", "z3", "s\u03033", "p"} <= symbols  # they are found in LaTeX
     assert {"additive": {"Wa", "Ua", "va"}, "general": {"P"}, "none": set()}[attention] <= symbols

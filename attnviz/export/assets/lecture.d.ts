@@ -31,7 +31,7 @@ interface LectureVersion {
 }
 
 /** The translation on show at first, and the others there are. */
-interface LectureRecord extends LectureVersion {
+interface LecturePayload extends LectureVersion {
   source: string;
   /** The step on show at first, from 1. */
   step: number;
@@ -92,7 +92,7 @@ interface StoryWords {
   footer: string;
 }
 
-interface StoryRecord {
+interface StoryPayload {
   language: string;
   names: Record<string, string>;
   opened: number;

@@ -3,17 +3,17 @@
 import { cardItem, unpacked } from "./cards.js";
 import { at, changed, dark, draw, element, framed, languageButtons, press } from "./drawn.js";
 
-/** @type {LectureRecord} */
-const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
-const UNDER_HEATMAP = ["posterior", "ledger"]; // the other pictures of a step stand beside it
+/** @type {LecturePayload} */
+const payload = JSON.parse(document.getElementById("payload")?.textContent ?? "");
+const UNDER_HEATMAP = ["posterior", "logit_attribution"]; // the other pictures of a step stand beside it
 /** The number of the translation on show, and what it is drawn from. */
-let onShow = record.onShow ?? 0;
+let onShow = payload.onShow ?? 0;
 /** @type {LectureVersion} */
-let version = record;
+let version = payload;
 const slider = /** @type {HTMLInputElement} */ (at("step"));
 const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
-let step = Math.min(Math.max(record.step, 1), version.target.length);
-let { language, face } = record;
+let step = Math.min(Math.max(payload.step, 1), version.target.length);
+let { language, face } = payload;
 
 const count = () => version.target.length;
 const words = () => version.words[language];
@@ -125,10 +125,10 @@ function buildTarget() {
  * The versions of which this page knows by now, by their number.
  * @type {Map<number, LectureVersion>}
  */
-const versions = new Map([[onShow, record]]);
+const versions = new Map([[onShow, payload]]);
 /** @param {number} number */
 async function versionOf(number) {
-  const found = versions.get(number) ?? await unpacked(record.others?.[number] ?? "");
+  const found = versions.get(number) ?? await unpacked(payload.others?.[number] ?? "");
   versions.set(number, found);
   return found;
 }
@@ -151,9 +151,9 @@ async function show(number) {
 
 // The cards of what was tried by hand, where there are some; the words that differ from the first translation are marked.
 function drawCards() {
-  const told = record.cards?.[language];
+  const told = payload.cards?.[language];
   if (!told) return;
-  at("branches").hidden = false;
+  at("what_ifs").hidden = false;
   at("what-if").textContent = told.words.title;
   const focused = [...at("cards").children].findIndex((item) => item.contains(document.activeElement));
   at("cards").replaceChildren(...told.cards.map((card, number) => cardItem(card, number, told.words)));
@@ -165,7 +165,7 @@ function drawCards() {
 }
 
 function build() {
-  at("source").textContent = record.source;
+  at("source").textContent = payload.source;
   buildTarget();
   for (const name of Object.keys(figures().pictures)) {
     const scroll = element("div", { className: "scroll" });
@@ -181,7 +181,7 @@ function build() {
   for (const name of faces.length > 1 ? faces : []) {
     at("faces").append(element("button", { type: "button", value: name, onclick: () => turn(name) }));
   }
-  languageButtons(record.names, (code) => {
+  languageButtons(payload.names, (code) => {
     speak(code);
     paint();
   });

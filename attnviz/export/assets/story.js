@@ -3,15 +3,15 @@
 
 import { at, changed, dark, draw, element, framed, languageButtons, press } from "./drawn.js";
 
-/** @type {StoryRecord} */
-const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
+/** @type {StoryPayload} */
+const payload = JSON.parse(document.getElementById("payload")?.textContent ?? "");
 const slider = /** @type {HTMLInputElement} */ (at("step"));
 const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
-let { language, opened: moment } = record;
+let { language, opened: moment } = payload;
 
 const EDGE = 14; // pixels at the right for numbers that stand out of a picture, as on paper
 
-const words = () => record.words[language];
+const words = () => payload.words[language];
 const count = () => words().moments.length;
 
 /**
@@ -23,7 +23,7 @@ function chapters() {
   const name = `${language}-${dark.matches ? "dark" : "light"}`;
   const known = variants.get(name);
   if (known) return known;
-  const drawn = /** @type {any} */ (changed(record.figures, record.changes[name]));
+  const drawn = /** @type {any} */ (changed(payload.figures, payload.changes[name]));
   variants.set(name, drawn);
   return /** @type {StoryChapterDrawn[]} */ (drawn);
 }
@@ -135,7 +135,7 @@ function speak(code) {
   paint();
 }
 
-languageButtons(record.names, speak);
+languageButtons(payload.names, speak);
 slider.oninput = () => go(Number(slider.value) - 1);
 previous.onclick = () => go(moment - 1);
 next.onclick = () => go(moment + 1);

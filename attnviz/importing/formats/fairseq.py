@@ -55,8 +55,8 @@ def read(content: Content) -> Sentences:
             several = True
         else:
             found[identity] = _Pair(identity, number, said["S"].get(identity), said["H"].get(identity), text)
-    if lacking := sorted(set(said["H"]) - set(found)):
-        raise AttnvizError(gettext("Sentence {number} has no A- line: the log is cut short.", number=lacking[0]))
+    if missing := sorted(set(said["H"]) - set(found)):
+        raise AttnvizError(gettext("Sentence {number} has no A- line: the log is cut short.", number=missing[0]))
     sources = {identity: pair._replace(source=said["S"].get(identity)) for identity, pair in found.items()}
     pairs = [sources[identity] for identity in sorted(sources)]
     remarks = ("best-only",) * several + ("reordered",) * (list(found) != sorted(found))

@@ -265,9 +265,9 @@ def _tokens(value: Any) -> Any:
 
 def _trace(fields: Mapping[str, Any]) -> Found:
     """Return the pieces and the alignment of a saved trace of this program."""
-    from attnviz.trace import Branches
+    from attnviz.trace import WhatIfs
 
-    first = Branches.from_json(json.dumps(fields)).first
+    first = WhatIfs.from_json(json.dumps(fields)).first
     if not first.attends:
         raise AttnvizError(gettext("This trace comes from a model without attention."))
     return Found(

@@ -98,7 +98,7 @@ function later() {
   const wait = Math.max(0, stillSpent() - AT_ONCE + 1) * PAUSE;
   timer = wait > 0 ? setTimeout(writeAddress, wait) : AT_THE_END;
   if (wait > 0) return;
-  // Not by a timer, which may come after a reload on a busy machine.
+  // Not by a timer, which may come after a reload on a busy diagram.
   queueMicrotask(() => {
     if (timer === AT_THE_END) writeAddress();
   });

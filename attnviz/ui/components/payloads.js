@@ -7,7 +7,7 @@ import { shown } from "./view.js";
 const QUIET = 600; // milliseconds in which nothing was shown anew, after which what is not in sight is fetched
 
 /**
- * The record that a component draws from: what it was given, or what lies where that says, `at` an address in which
+ * The payload that a component draws from: what it was given, or what lies where that says, `at` an address in which
  * {step} and {word} stand for those on show. Null where it is still to be fetched: then it is, and drawn.
  * @template {object} Numbers
  * @param {HTMLElement} root
@@ -15,18 +15,18 @@ const QUIET = 600; // milliseconds in which nothing was shown anew, after which 
  * @param {(root: HTMLElement, state: any) => void} draw
  * @returns {Numbers | null}
  */
-export function recordOf(root, state, draw) {
+export function payloadOf(root, state, draw) {
   const { data } = state;
   if (!("at" in data)) return data;
   const { step } = shown(root);
   if (step === null) return null;
   const at = addressOf(root, data, step);
-  if (state.ahead?.record && state.ahead.at === at) state.fetched = { at, record: state.ahead.record };
+  if (state.ahead?.payload && state.ahead.at === at) state.fetched = { at, payload: state.ahead.payload };
   if (state.fetched?.at === at) {
     state.wanted = undefined;
     root.toggleAttribute("data-waiting", false);
     root.ariaBusy = null;
-    return state.fetched.record;
+    return state.fetched.payload;
   }
   if (state.wanted === at) return null;
   state.wanted = at;
@@ -39,7 +39,7 @@ export function recordOf(root, state, draw) {
 }
 
 /**
- * Where the record of a step lies, or where there is one of what a visitor `chose` and he did, that; an address may have
+ * Where the payload of a step lies, or where there is one of what a visitor `chose` and he did, that; an address may have
  * {size} where it is another in a narrow window, and {selection} where it is of all that the view shows.
  * @param {HTMLElement} root
  * @param {Place} place
@@ -47,7 +47,7 @@ export function recordOf(root, state, draw) {
  */
 function addressOf(root, { at, chosen }, step) {
   const { now } = shown(root);
-  const own = !now || (now.word === null && now.rival === null && now.chosen === null);
+  const own = !now || (now.word === null && now.foil === null && now.chosen === null);
   const place = chosen && !own ? chosen : at;
   const values = { step, word: now?.word ?? "", size: isNarrow(root) ? "-narrow" : "", selection: selectionOf(root) };
   return fill(place, values);
@@ -62,7 +62,7 @@ export const NARROW = 640; // pixels of a view in which few pictures stand side 
 const isNarrow = (root) => shown(root).width < NARROW;
 
 /**
- * Fetches the record of the step after the one on show, when there is time: most go there next.
+ * Fetches the payload of the step after the one on show, when there is time: most go there next.
  * @template {object} Numbers
  * @param {HTMLElement} root
  * @param {Fetching<Numbers>} state
@@ -73,11 +73,11 @@ export function fetchAhead(root, state, steps) {
   if (step === null || step + 1 >= steps || !("at" in data)) return;
   const at = addressOf(root, data, step + 1);
   if (state.ahead?.at === at || state.fetched?.at === at) return;
-  const ahead = { at, record: /** @type {Numbers | null} */ (null) };
+  const ahead = { at, payload: /** @type {Numbers | null} */ (null) };
   state.ahead = ahead;
   const wanted = () => state.ahead === ahead && states.has(root);
   whenIdle(async () => {
-    ahead.record = await fetched(at, false, wanted);
+    ahead.payload = await fetched(at, false, wanted);
   });
 }
 
@@ -93,8 +93,8 @@ async function bring(root, state, draw) {
   state.loading = true;
   while (state.wanted !== undefined) {
     const at = state.wanted;
-    const record = await fetched(at, Boolean(state.seen), () => state.wanted === at && states.has(root));
-    if (record) state.fetched = { at, record };
+    const payload = await fetched(at, Boolean(state.seen), () => state.wanted === at && states.has(root));
+    if (payload) state.fetched = { at, payload };
     if (state.wanted === at) state.wanted = undefined;
   }
   state.loading = false;

@@ -29,9 +29,9 @@ const nothing = () => ({
   step: 0,
   chosen: null,
   word: null,
-  rival: null,
+  foil: null,
   typedWord: "",
-  typedRival: "",
+  typedFoil: "",
   stage: null,
   tour: null,
   ordered: null,
@@ -39,7 +39,7 @@ const nothing = () => ({
 
 /**
  * What the address says of a view.
- * @param {ViewRecord} data
+ * @param {ViewPayload} data
  * @returns {Seen}
  */
 function fromAddress({ parameters, tourable }) {
@@ -48,10 +48,10 @@ function fromAddress({ parameters, tourable }) {
   const found = {};
   for (const parameter of parameters) found[parameter.name] = parsed(parameter, searchParams);
   const now = nothing();
-  Object.assign(now, { step: found.step ?? 0, chosen: found.source, word: found.word, rival: found.rival });
+  Object.assign(now, { step: found.step ?? 0, chosen: found.source, word: found.word, foil: found.foil });
   Object.assign(now, { stage: found.stage, ordered: found.order });
   if (now.word !== null) now.typedWord = found.typed_word ?? "";
-  if (now.rival !== null) now.typedRival = found.typed_rival ?? "";
+  if (now.foil !== null) now.typedFoil = found.typed_foil ?? "";
   if (tourable && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
   return now;
 }
@@ -59,7 +59,7 @@ function fromAddress({ parameters, tourable }) {
 /**
  * What the address has of a view; null for what nobody chose. On the tour it has what was on show before.
  * @param {Seen} now
- * @param {ViewRecord} data
+ * @param {ViewPayload} data
  * @returns {AddressParameters}
  */
 function inAddress(now, { parameters }) {
@@ -70,9 +70,9 @@ function inAddress(now, { parameters }) {
     step: step || null,
     source,
     word: own ? now.word : null,
-    rival: own ? now.rival : null,
+    foil: own ? now.foil : null,
     "typed_word": (own && now.word !== null && now.typedWord) || null,
-    "typed_rival": (own && now.rival !== null && now.typedRival) || null,
+    "typed_foil": (own && now.foil !== null && now.typedFoil) || null,
     stage: now.stage,
     order: now.ordered,
     tour: now.tour?.stop ?? null,
@@ -88,7 +88,7 @@ function inAddress(now, { parameters }) {
 /**
  * Another translation of the same sentence at the step that was shown before, or the last it has.
  * @param {Remembered} before
- * @param {ViewRecord} data
+ * @param {ViewPayload} data
  * @returns {Seen}
  */
 function carried({ identity, seen }, data) {
@@ -107,7 +107,7 @@ function carried({ identity, seen }, data) {
  */
 function goTo(now, step) {
   if (step === now.step) return;
-  Object.assign(now, { step, word: null, rival: null, typedWord: "", typedRival: "" });
+  Object.assign(now, { step, word: null, foil: null, typedWord: "", typedFoil: "" });
 }
 
 /** @param {Seen} now */
@@ -121,7 +121,7 @@ function endTour(now) {
 /**
  * What a view shows as it is opened: what the address says where its entry is of this translation, or nothing was shown in
  * the view yet; what was on show before where the sentence is the same; or else the first step.
- * @param {ViewRecord} data
+ * @param {ViewPayload} data
  */
 function opening(data) {
   const known = entryOnShow()?.views[data.id], before = memory.get(data.id);
@@ -137,7 +137,7 @@ function opening(data) {
 /**
  * Shows what the server says is there now, at the step that follows from what was on show and the address.
  * @param {HTMLElement} root
- * @param {ViewRecord} data
+ * @param {ViewPayload} data
  */
 export function openView(root, data) {
   const view = shown(root), other = view.view?.identity !== data.identity;
@@ -172,7 +172,7 @@ export function change(node, choice) {
   if (choice.step !== undefined) goTo(now, within(choice.step, view.steps));
   if (choice.source !== undefined) now.chosen = choice.source === null ? null : within(choice.source, view.sources);
   if (choice.word !== undefined) Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
-  if (choice.rival !== undefined) Object.assign(now, { rival: choice.rival, typedRival: choice.typedRival ?? "" });
+  if (choice.foil !== undefined) Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
   if (choice.stage !== undefined) now.stage = choice.stage;
   if (choice.order !== undefined) now.ordered = choice.order;
   publish(node, false);
@@ -199,7 +199,7 @@ function remember(node) {
 
 /**
  * What the address has of the page's own view, on a page that does not draw it.
- * @param {ViewRecord} main
+ * @param {ViewPayload} main
  */
 function mainInAddress(main) {
   const before = memory.get(main.id);
@@ -220,7 +220,7 @@ export function publish(node, anew) {
   const before = { ...view };
   const source = now.chosen ?? orders?.[now.step]?.[0] ?? null;
   const order = now.ordered ?? view.view.usualOrder;
-  const words = JSON.stringify([now.word, now.rival, now.typedWord, now.typedRival]);
+  const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
   Object.assign(view, { step: now.step, source, order, words });
   remember(node);
   viewOf(node).dataset.step = String(now.step);

@@ -4,7 +4,7 @@
 /** What a view shows now. `state.js` keeps it, all components of the view read it. */
 interface Shown {
   /** What the server says of the translation; null before the view is opened. */
-  view: ViewRecord | null;
+  view: ViewPayload | null;
   /** What speaks for it: the mounted component that the server tells. */
   owner: Element | null;
   /** What was chosen. */
@@ -39,9 +39,9 @@ interface Seen {
   chosen: number | null;
   /** The pieces whose logits are compared, and what was typed for them. */
   word: number | null;
-  rival: number | null;
+  foil: number | null;
   typedWord: string;
-  typedRival: string;
+  typedFoil: string;
   /** The stage gone to, from 1. */
   stage: number | null;
   ordered: Order | null;
@@ -69,7 +69,7 @@ interface ViewParameter {
 }
 
 /** What the server says of the translation in a view. */
-interface ViewRecord {
+interface ViewPayload {
   id: string;
   /** The key of the room that its view stands in. */
   room: string;
@@ -84,10 +84,10 @@ interface ViewRecord {
   /** Parameters of the address that the server gives: of the view, of its page where it leads that, and the sentence,
    * where the page leaves it out as long as nothing is chosen. */
   own: AddressParameters;
-  page: PageRecord | null;
+  page: PagePayload | null;
   sentence: AddressParameters | null;
   /** The page's own view, on a page that does not draw it. */
-  main: ViewRecord | null;
+  main: ViewPayload | null;
 }
 
 type Order = "sentence" | "strongest";
@@ -106,9 +106,9 @@ interface Choice {
   step?: number;
   source?: number | null;
   word?: number | null;
-  rival?: number | null;
+  foil?: number | null;
   typedWord?: string;
-  typedRival?: string;
+  typedFoil?: string;
   stage?: number;
   order?: Order;
   /** A stop of the tour, from 1; null ends it. */
@@ -141,7 +141,7 @@ type WhatIf =
   }
   | { kind: "hypothesis"; pieces: number[] }
   | { kind: "undo" }
-  | { kind: "branch" | "remove"; index: number };
+  | { kind: "what_if" | "remove"; index: number };
 
 /** What Streamlit calls a component with. */
 interface Mounted<Data> {
@@ -154,7 +154,7 @@ interface Mounted<Data> {
 type AddressParameters = Record<string, string | null>;
 
 /** What the server wants in the address of a page; `entry` tells its entry of the history from others. */
-interface PageRecord {
+interface PagePayload {
   entry: string;
   parameters: AddressParameters;
 }
@@ -193,7 +193,7 @@ interface Window {
   scheduler?: { postTask(work: () => void, options: { priority: string }): Promise<void> };
 }
 
-/** Where a record is, below the page; {step} and {word} stand for the step and the chosen word on show, {selection} for
+/** Where a payload is, below the page; {step} and {word} stand for the step and the chosen word on show, {selection} for
  * all of it. */
 interface Place {
   at: string;
@@ -205,9 +205,9 @@ interface Place {
 interface Fetching<Numbers> extends Following {
   data: Numbers | Place;
   /** What was fetched last, and from where. */
-  fetched?: { at: string; record: Numbers };
+  fetched?: { at: string; payload: Numbers };
   /** What was fetched ahead, for the step after the one on show. */
-  ahead?: { at: string; record: Numbers | null };
+  ahead?: { at: string; payload: Numbers | null };
   /** Where that is which is to be drawn next, and whether something is on its way. */
   wanted?: string;
   loading?: boolean;

@@ -39,7 +39,7 @@ Open = Callable[[table.Pair], None]
 """Opens a pair in the step view."""
 
 
-def corpus_room(model: str, open_pair: Open) -> None:
+def corpus_page(model: str, open_pair: Open) -> None:
     """Draw the page, which measures by the model in the folder `model`."""
     job = _job_on_show()
     going_on = job is not None and not job.ended  # read once: the job may end at any moment

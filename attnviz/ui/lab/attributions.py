@@ -10,27 +10,37 @@ import streamlit as st
 
 from attnviz.analysis.agreement import agreement
 from attnviz.analysis.grid import By
-from attnviz.figures.attribution_methods import agreement_table, all_answers_table, answers_figure, answers_table
+from attnviz.figures.attribution_methods import (
+    agreement_table,
+    all_attributions_table,
+    attributions_figure,
+    attributions_table,
+)
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import chart, steady_record
+from attnviz.ui.components.chart.chart import chart, steady_payload
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.lab.availability import lacking
-from attnviz.ui.lab.cached_analyses import answers_of
+from attnviz.ui.lab.availability import missing
+from attnviz.ui.lab.cached_analyses import attribution_methods_of
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.wording.attribution_methods import answers_caveat, sentence_agreement, step_agreement, told_answers
+from attnviz.wording.attribution_methods import (
+    attribution_method_names,
+    attributions_caveat,
+    sentence_agreement,
+    step_agreement,
+)
 
 SHAPES = {"": (3, 1380), "-narrow": (2, 358)}
 """Panels side by side at most, and the width in pixels they are laid out for, by the window size in an address."""
 
 
-def answers_panel(view: View, theme: ThemeName) -> None:
+def attributions_panel(view: View, theme: ThemeName) -> None:
     """Draw the attributions of all steps, with sentences about the current step."""
-    if told := lacking(view.trace):
+    if told := missing(view.trace):
         st.text(told)
         return
     by = heatmap_choices(st.session_state, view).by
@@ -43,11 +53,14 @@ def answers_panel(view: View, theme: ThemeName) -> None:
         label_visibility="collapsed",
     )
     chart(
-        view, address(view.trace, f"answers-{by}{{size}}", theme, every=True), "answers", waiting=gettext("Computing…")
+        view,
+        address(view.trace, f"attributions-{by}{{size}}", theme, every=True),
+        "attributions",
+        waiting=gettext("Computing…"),
     )
-    st.html(f'<p class="reading">{answers_caveat()}</p>')
-    with st.expander(gettext("How to read each method, and its limits"), key=view.key("answers_told")):
-        for one in told_answers().values():
+    st.html(f'<p class="reading">{attributions_caveat()}</p>')
+    with st.expander(gettext("How to read each method, and its limits"), key=view.key("attributions_sentence")):
+        for one in attribution_method_names().values():
             st.markdown(
                 gettext("**{name}**, in {unit}. {sentence}", name=one.name, unit=one.unit, sentence=one.sentence)
             )
@@ -70,21 +83,21 @@ def _how_to_read(by: By) -> str:
     )
 
 
-def answers_record(by: By, size: str, asked: Asked) -> dict[str, Any]:
+def attributions_payload(by: By, size: str, asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the attributions for a window of `size`, a key of `SHAPES`.
 
-    Raise UnknownRecordError where there are none.
+    Raise UnknownPayloadError where there are none.
     """
     trace = asked.trace
-    if lacking(trace):
-        raise UnknownRecordError("answers")
-    found, (most, width) = answers_of(trace), SHAPES[size]
+    if missing(trace):
+        raise UnknownPayloadError("attributions")
+    found, (most, width) = attribution_methods_of(trace), SHAPES[size]
     for across in range(most, 0, -1):
-        figure = answers_figure(trace, found, by=by, across=across, width=width, theme=asked.theme)
+        figure = attributions_figure(trace, found, by=by, across=across, width=width, theme=asked.theme)
         if figure.layout.meta["narrowest"] <= width:
             break
     whole = sentence_agreement(agreement(found), len(trace.target_ids))
-    return steady_record(
+    return steady_payload(
         figure.to_json(),
         {
             step: ("", gettext("At this step: {here}", here=step_agreement(trace, found, step)) + f"\n{whole}")
@@ -93,23 +106,23 @@ def answers_record(by: By, size: str, asked: Asked) -> dict[str, Any]:
     )
 
 
-def answers_pictures(view: View, session: Session) -> Iterator[Picture]:
+def attributions_pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the figure of the attributions as it is saved."""
     trace, by = view.trace, heatmap_choices(session, view).by
-    if lacking(trace):
+    if missing(trace):
         return
-    found, title = answers_of(trace), gettext("What each word depended on")
-    figure = answers_figure(trace, found, by=by, step=selection_of(session, view).step)
-    yield Picture(title, title, "answers", figure, all_answers_table(trace, found))
+    found, title = attribution_methods_of(trace), gettext("What each word depended on")
+    figure = attributions_figure(trace, found, by=by, step=selection_of(session, view).step)
+    yield Picture(title, title, "attributions", figure, all_attributions_table(trace, found))
 
 
-def answers_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the attributions of the current step, and their agreement there and over the sentence."""
     trace, step = view.trace, selection_of(session, view).step
-    if lacking(trace):
+    if missing(trace):
         return
-    found = answers_of(trace)
-    yield gettext("Attributions at step {step}", step=step + 1), answers_table(trace, found, step)
+    found = attribution_methods_of(trace)
+    yield gettext("Attributions at step {step}", step=step + 1), attributions_table(trace, found, step)
     yield gettext("Agreement of attributions at step {step}", step=step + 1), agreement_table(agreement(found, step))
     yield gettext("Agreement of attributions over all steps"), agreement_table(agreement(found))
-    yield gettext("Attributions at all steps"), all_answers_table(trace, found)
+    yield gettext("Attributions at all steps"), all_attributions_table(trace, found)

@@ -11,7 +11,7 @@ from attnviz.languages import gettext
 from attnviz.ui.resources import weights_of
 
 
-def lacking(trace: Trace) -> str:
+def missing(trace: Trace) -> str:
     """Return a sentence about why `trace` has no attributions and perturbation tests; empty where it has."""
     if missing := architecture_of(trace).missing.get("lab"):
         return missing()

@@ -12,7 +12,7 @@ from attnviz.analysis.minimal_change import MinimalChange, minimal_change
 from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.shuffled import Shuffled, shuffled
-from attnviz.analysis.step_evaluation import Trial
+from attnviz.analysis.step_evaluation import PerturbedStep
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.trace import BeamTree
 from attnviz.ui import resources
@@ -31,17 +31,17 @@ That is 13 MB for 16,000 pieces; it serves the same step in another language, th
 """
 
 
-def answers_of(trace: Trace) -> AttributionMethods:
+def attribution_methods_of(trace: Trace) -> AttributionMethods:
     """Return the attributions of every step of `trace`."""
-    return _once("answers", trace, lambda weights: attribution_methods(trace, weights, attributions_of(trace)))
+    return _once("attributions", trace, lambda weights: attribution_methods(trace, weights, attributions_of(trace)))
 
 
-def trials_of(trace: Trace, step: int) -> PerturbationTests:
+def perturbation_tests_of(trace: Trace, step: int) -> PerturbationTests:
     """Return the perturbation tests of 0-based `step`; raise IndexError for an invalid step."""
-    return _once(f"trials {step}", trace, lambda weights: perturbation_tests(trace, weights, step), _TRIED)
+    return _once(f"perturbation tests {step}", trace, lambda weights: perturbation_tests(trace, weights, step), _TRIED)
 
 
-def best_look_of(trace: Trace, step: int, piece_id: int) -> Trial:
+def best_look_of(trace: Trace, step: int, piece_id: int) -> PerturbedStep:
     """Return the attention that makes a piece likeliest at 0-based `step`; raise IndexError for invalid arguments."""
     return _once(
         f"look {step} {piece_id}", trace, lambda weights: best_attention(trace, weights, step, piece_id), _TRIED
@@ -53,9 +53,9 @@ def shuffled_of(trace: Trace) -> Shuffled:
     return _once("shuffled", trace, lambda weights: shuffled(trace, weights))
 
 
-def firmness_of(trace: Trace) -> MinimalChange:
+def minimal_change_of(trace: Trace) -> MinimalChange:
     """Return the minimal change of the attention at every step of `trace`."""
-    return _once("firmness", trace, lambda weights: minimal_change(trace, weights))
+    return _once("minimal-change", trace, lambda weights: minimal_change(trace, weights))
 
 
 def beam_tree_of(trace: Trace, beam: int) -> BeamTree:

@@ -33,8 +33,8 @@ def other_models(trace: Trace) -> list[str]:
 def pair_on_show(session: Session, view: View) -> Pair:
     """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
     chosen, trace = chosen_partner(session, view), view.trace
-    if chosen.kind == "branch":
-        return _two_branches(view, chosen.branch)
+    if chosen.kind == "what_if":
+        return _two_what_ifs(view, chosen.what_if)
     if chosen.kind == "model":
         return _two_models(session, trace, chosen)
     return _two_sentences(session, trace, chosen)
@@ -69,9 +69,9 @@ def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
     return Pair(trace, other, (gettext("first sentence"), gettext("other sentence")), "first")
 
 
-def _two_branches(view: View, number: int) -> Pair:
+def _two_what_ifs(view: View, number: int) -> Pair:
     """Return the current what-if and another one of its sentence, in order of their numbers."""
-    if view.branches is None or not view.branches.branches:
+    if view.what_ifs is None or not view.what_ifs.what_ifs:
         raise AttnvizError(
             gettext(
                 "This translation has no what-ifs yet. Make one on the page Translate; you can then compare it "
@@ -79,11 +79,11 @@ def _two_branches(view: View, number: int) -> Pair:
             )
         )
     one, two = sorted((view.number, number))
-    shown = view.branches.trace(one), view.branches.trace(two)
-    return Pair(*shown, (branch_name(one), branch_name(two)), "first" if one == view.number else "other")
+    shown = view.what_ifs.trace(one), view.what_ifs.trace(two)
+    return Pair(*shown, (what_if_name(one), what_if_name(two)), "first" if one == view.number else "other")
 
 
-def branch_name(number: int) -> str:
+def what_if_name(number: int) -> str:
     """Return the display name of a what-if by its number; 0 is the original translation."""
     return gettext("what-if {number}", number=number) if number else gettext("as translated")
 

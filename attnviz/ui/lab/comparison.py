@@ -20,22 +20,22 @@ from attnviz.figures.comparison import comparison
 from attnviz.figures.comparison_table import compared_words_table, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import fitting_record, given_chart
+from attnviz.ui.components.chart.chart import fitting_payload, given_chart
 from attnviz.ui.fields import segmented_control, select_box, switch
 from attnviz.ui.figure_cache import made_once
-from attnviz.ui.lab.compared_translation import Pair, branch_name, other_models, pair_on_show, unread
+from attnviz.ui.lab.compared_translation import Pair, other_models, pair_on_show, unread, what_if_name
 from attnviz.ui.lab.sentence_diff import marked_sentences
 from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.link import link
 from attnviz.ui.page_state.comparison import (
-    BRANCH,
     KIND,
     MODEL,
+    WHAT_IF,
     chosen_partner,
     comparison_address,
     link_problems,
     open_comparison,
-    other_branches,
+    other_what_ifs,
 )
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
@@ -71,7 +71,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     compared = compared_pair(pair, look)
     _sentences(pair)
     _switches(view, pair, compared)
-    record = _record(compared, pair, _identity(pair), look, theme, language())
+    record = _payload(compared, pair, _identity(pair), look, theme, language())
     given_chart(view, record, "comparison")
     st.html(
         f'<p class="reading">{escape(" ".join(comparison_sentences(compared, pair.names)))} {comparison_caveat()}</p>'
@@ -131,7 +131,7 @@ def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
 
 def _choices(view: View) -> None:
     """Draw the choice of what is compared."""
-    kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "branch": gettext("A what-if")}
+    kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "what_if": gettext("A what-if")}
     models = other_models(view.trace)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
         kind = segmented_control(
@@ -150,17 +150,17 @@ def _choices(view: View) -> None:
                 label_visibility="collapsed",
                 width=240,
             )
-        tried = {str(number): branch_name(number) for number in other_branches(view)}
-        if kind == "branch" and tried:
+        tried = {str(number): what_if_name(number) for number in other_what_ifs(view)}
+        if kind == "what_if" and tried:
             select_box(
                 gettext("The other"),
                 tried,
-                key=view.key(BRANCH),
+                key=view.key(WHAT_IF),
                 default=next(iter(tried)),
                 label_visibility="collapsed",
                 width=240,
             )
-    if kind == "branch":
+    if kind == "what_if":
         st.html(
             '<p class="reading">'
             + gettext(
@@ -195,9 +195,9 @@ def _choices(view: View) -> None:
 
 def _what_was_tried(view: View) -> None:
     """Draw a description of the compared what-ifs."""
-    told = cards(view.branches) if view.branches else []
-    numbers = sorted({view.number, chosen_partner(st.session_state, view).branch} - {0})
-    if shown := [f"{branch_name(number)}: {told[number].told}" for number in numbers if number < len(told)]:
+    told = cards(view.what_ifs) if view.what_ifs else []
+    numbers = sorted({view.number, chosen_partner(st.session_state, view).what_if} - {0})
+    if shown := [f"{what_if_name(number)}: {told[number].told}" for number in numbers if number < len(told)]:
         st.text("\n".join(shown))
 
 
@@ -249,7 +249,7 @@ def _identity(pair: Pair) -> tuple[str, ...]:
 
 
 @made_once
-def _record(
+def _payload(
     _compared: Comparison,
     _pair: Pair,
     identity: tuple[str, ...],  # noqa: ARG001
@@ -277,4 +277,4 @@ def _record(
         for across, width in LAYOUTS.items()
     ]
     steps = sum(map(len, _compared.steps[leads]))
-    return fitting_record(figures, {i: ("", step_sentence(_compared, names, i, leads)) for i in range(steps)})
+    return fitting_payload(figures, {i: ("", step_sentence(_compared, names, i, leads)) for i in range(steps)})

@@ -21,10 +21,14 @@ from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.lab.attributions import answers_panel, answers_pictures, answers_tables
+from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
 from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
-from attnviz.ui.lab.perturbation_tests import trials_panel, trials_pictures, trials_tables
+from attnviz.ui.lab.perturbation_tests import (
+    perturbation_tests_panel,
+    perturbation_tests_pictures,
+    perturbation_tests_tables,
+)
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
 from attnviz.ui.link import link
@@ -76,8 +80,15 @@ class Section:
 
 
 SECTIONS: Mapping[str, Section] = {
-    "answers": Section(lambda: gettext("Attributions"), answers_panel, answers_pictures, tables=answers_tables),
-    "trials": Section(lambda: gettext("Perturbation tests"), trials_panel, trials_pictures, tables=trials_tables),
+    "attributions": Section(
+        lambda: gettext("Attributions"), attributions_panel, attributions_pictures, tables=attributions_tables
+    ),
+    "perturbation-tests": Section(
+        lambda: gettext("Perturbation tests"),
+        perturbation_tests_panel,
+        perturbation_tests_pictures,
+        tables=perturbation_tests_tables,
+    ),
     "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, {WIDTH_OF_BEAM: WIDTHS}),
     "comparison": Section(
         lambda: gettext("Side by side"),
@@ -98,7 +109,7 @@ SECTIONS: Mapping[str, Section] = {
 
 
 @st.fragment
-def lab_room(view: View, *, asked: bool = False) -> None:
+def lab_page(view: View, *, asked: bool = False) -> None:
     """Draw the lab of `view`; where its translation was `asked` for, show how it was computed."""
     begin_fragment()
     view = replace(view, trace=on_show(view.trace))

@@ -21,7 +21,7 @@ from attnviz.figures.vector_map import vector_map_table, vector_map_template, ve
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.neighbours.neighbours import neighbour_list
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab.vectors import SAMPLE_NAME, Searched, corpora_of, searched, stamp_of
@@ -29,7 +29,7 @@ from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.neighbours import (
     about_neighbours,
@@ -51,7 +51,7 @@ _COLOURS: dict[VectorKind, str] = {"state": "decoder", "context": "context", "an
 
 def neighbours_panel(view: View, theme: ThemeName) -> None:
     """Draw the choices, the neighbours of the current step, and the map."""
-    if told := _lacking(view.trace):
+    if told := _missing(view.trace):
         st.text(told)
         return
     kind, metric, among = _choices(view.trace)
@@ -68,7 +68,7 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
         chart(view, at, "vector_map", waiting=gettext("Computing…"))
 
 
-def _lacking(trace: Any) -> str:
+def _missing(trace: Any) -> str:
     """Return a sentence about why there are no neighbours; empty where there are."""
     if not trace.recurrent or trace.imported:
         return without_vectors()
@@ -107,14 +107,14 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
 
 
 def _asked(trace: Any, part: str) -> tuple[Searched, Metric]:
-    """Return the vectors and the metric that a payload requests; raise UnknownRecordError where there are none."""
+    """Return the vectors and the metric that a payload requests; raise UnknownPayloadError where there are none."""
     kind, metric, among = (*part.split(".", 2), "", "", "")[:3]
-    if kind not in get_args(VectorKind) or metric not in METRICS or _lacking(trace):
-        raise UnknownRecordError(part)
+    if kind not in get_args(VectorKind) or metric not in METRICS or _missing(trace):
+        raise UnknownPayloadError(part)
     try:
         return searched(trace, among, cast("VectorKind", kind)), metric
     except AttnvizError as error:
-        raise UnknownRecordError(part) from error
+        raise UnknownPayloadError(part) from error
 
 
 def own_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
@@ -133,15 +133,15 @@ def _found(trace: Trace, kept: Searched, metric: Metric, step: int) -> list[Neig
     return nearest(kept.array, own_vectors(trace, kept.kind)[step], COUNT, metric, without, in_single)
 
 
-def neighbours_record(asked: Asked) -> dict[str, Any]:
+def neighbours_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the neighbours of a step, each with its sentence and address.
 
-    Raise UnknownRecordError where there are none.
+    Raise UnknownPayloadError where there are none.
     """
     kept, metric = _asked(asked.trace, asked.part)
     step, *others = asked.steps
     if others:
-        raise UnknownRecordError("neighbours")
+        raise UnknownPayloadError("neighbours")
     entries = []
     for one in _found(asked.trace, kept, metric, step):
         number, piece = kept.vectors.place(kept.kind, one.row)
@@ -216,8 +216,8 @@ def _template(trace: Trace, kept: Searched, theme: ThemeName, *, ways: bool) -> 
     )
 
 
-def vector_map_record(asked: Asked) -> dict[str, Any]:
-    """Return the payload of the map, with the place of each step; raise UnknownRecordError where there is none."""
+def vector_map_payload(asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the map, with the place of each step; raise UnknownPayloadError where there is none."""
     kept, _ = _asked(asked.trace, asked.part)
     own = kept.map.place(own_vectors(asked.trace, kept.kind))
     told = map_sentence(kept.map, len(kept.drawn), len(kept.array))
@@ -225,7 +225,7 @@ def vector_map_record(asked: Asked) -> dict[str, Any]:
         step: AtStep(to_json(vector_map_values(own[step], _own_name(asked.trace, kept.kind, step))), "", told)
         for step in asked.steps
     }
-    return chart_record(to_json(_template(asked.trace, kept, asked.theme, ways=True)), steps)
+    return chart_payload(to_json(_template(asked.trace, kept, asked.theme, ways=True)), steps)
 
 
 def _own_name(trace: Trace, kind: VectorKind, step: int) -> str:
@@ -234,12 +234,12 @@ def _own_name(trace: Trace, kind: VectorKind, step: int) -> str:
 
 def _on_show(view: View, session: Session) -> tuple[Searched, Metric] | None:
     """Return the chosen vectors and metric; None where there is nothing to show."""
-    if _lacking(view.trace):
+    if _missing(view.trace):
         return None
     names = (session.get(KIND) or VECTOR_KINDS[0], session.get(METRIC) or METRICS[0], session.get(AMONG) or SAMPLE_NAME)
     try:
         return _asked(view.trace, ".".join(names))
-    except UnknownRecordError:
+    except UnknownPayloadError:
         return None
 
 

@@ -12,8 +12,8 @@ from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord
-from attnviz.ui.components.chart.chart import chart, steady_record
-from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_record
+from attnviz.ui.components.chart.chart import chart, steady_payload
+from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_payload
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import beam_tree_of
 from attnviz.ui.page_state import address as page_address
@@ -21,7 +21,7 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.beam_tree import course_of_search, where_it_is, why_it_won
 
@@ -109,23 +109,23 @@ def _table(view: View, beam: int) -> None:
             st.dataframe(beam_tree_table(beam_tree_of(view.trace, beam)), height=420)
 
 
-def tree_record(beam: int, asked: Asked) -> dict[str, Any]:
-    """Return the payload of the search tree of this width; raise UnknownRecordError where there is none."""
+def tree_payload(beam: int, asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the search tree of this width; raise UnknownPayloadError where there is none."""
     trace = asked.trace
     tree = _asked_tree(beam, asked)
     told = "\n".join(filter(None, (why_it_won(tree), where_it_is(tree, trace.target_ids), course_of_search(tree))))
     figure = beam_tree_figure(tree, shown=trace.target_ids, theme=asked.theme)
-    return steady_record(figure.to_json(), dict.fromkeys(asked.steps, ("", told)))
+    return steady_payload(figure.to_json(), dict.fromkeys(asked.steps, ("", told)))
 
 
-def finished_record(beam: int, asked: Asked) -> dict[str, Any]:
-    """Return the payload of this width's finished hypotheses; raise UnknownRecordError where there are none."""
-    return hypotheses_record(_asked_tree(beam, asked), asked.trace.target_ids)
+def finished_payload(beam: int, asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of this width's finished hypotheses; raise UnknownPayloadError where there are none."""
+    return hypotheses_payload(_asked_tree(beam, asked), asked.trace.target_ids)
 
 
-def _asked_tree(beam: int, asked: Asked) -> Any:
+def _asked_tree(beam: int, asked: PayloadRequest) -> Any:
     if asked.weights is None or _problem(asked.trace, beam):
-        raise UnknownRecordError("tree")
+        raise UnknownPayloadError("tree")
     return beam_tree_of(asked.trace, beam)
 
 

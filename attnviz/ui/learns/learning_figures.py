@@ -14,7 +14,7 @@ from attnviz.figures.template import to_json
 from attnviz.languages import language
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.components.chart.chart import AtStep, chart_record, given_chart, steady_record
+from attnviz.ui.components.chart.chart import AtStep, chart_payload, given_chart, steady_payload
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.learns.learning_choices import Room
 from attnviz.ui.learns.runs import identity_of
@@ -87,7 +87,7 @@ def _heatmap(
         )
         for k, update in enumerate(moments)
     }
-    return chart_record(to_json(learning_template(_run, sentence, theme)), steps)
+    return chart_payload(to_json(learning_template(_run, sentence, theme)), steps)
 
 
 @made_once
@@ -99,7 +99,7 @@ def _quality(
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
     figure = quality_figure(_runs, moments, theme=theme)
-    return steady_record(figure.to_json(), dict.fromkeys(range(len(moments)), ("", "")))
+    return steady_payload(figure.to_json(), dict.fromkeys(range(len(moments)), ("", "")))
 
 
 @made_once
@@ -113,4 +113,4 @@ def _learnt(
 ) -> dict[str, Any]:
     figure = learnt_figure(_run, moments, beside=_beside, theme=theme)
     heading = run_name(_run) if len(_beside) > 1 else ""
-    return steady_record(figure.to_json(), dict.fromkeys(range(len(moments)), (heading, learnt_when(_run))))
+    return steady_payload(figure.to_json(), dict.fromkeys(range(len(moments)), (heading, learnt_when(_run))))

@@ -42,7 +42,7 @@ _EVERY = "10s"
 """Polling interval for a run that may be in progress."""
 
 
-def learns_room() -> None:
+def learning_page() -> None:
     """Draw the page; while a run is watched, it redraws itself periodically."""
     watching = watches(trainings())
     st.fragment(_room, run_every=_EVERY if watching else None)(watching)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.ui.page_state.branches import BRANCH, branches_address, forget_branches, tried_in
 from attnviz.ui.page_state.gold import forget_gold, gold_address
 from attnviz.ui.page_state.heads import HEADS, forget_heads, head_choices, heads_address
 from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices
@@ -18,6 +17,7 @@ from attnviz.ui.page_state.link_problems import forget_link
 from attnviz.ui.page_state.parameters import Offered, offered_in
 from attnviz.ui.page_state.posterior_section import forget_looking_back, looking_back_address
 from attnviz.ui.page_state.view import MAIN, Session, View
+from attnviz.ui.page_state.what_ifs import WHAT_IF, forget_what_ifs, tried_in, what_ifs_address
 
 Parameters = dict[str, str | None]
 """Address parameters by name; None removes one."""
@@ -74,7 +74,7 @@ def page_parameters(session: Mapping[Any, Any]) -> Parameters:
     return parameters
 
 
-def page_record(session: Mapping[Any, Any]) -> dict[str, Any]:
+def page_payload(session: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the payload of the page's own address."""
     entry, parameters = session.get(_ADDRESS, ("", {}))
     return {"entry": entry, "parameters": parameters}
@@ -82,23 +82,23 @@ def page_record(session: Mapping[Any, Any]) -> dict[str, Any]:
 
 def own_parameters(session: Session, view: View) -> Parameters:
     """Return the parameters of `view` that the server owns."""
-    own = branches_address(session, view) | choices_address(view, heatmap_choices(session, view))
+    own = what_ifs_address(session, view) | choices_address(view, heatmap_choices(session, view))
     return own | looking_back_address(session, view) | heads_address(view) | gold_address(session, view)
 
 
 def offered_in_link(session: Mapping[Any, Any], view: View) -> dict[str, Offered]:
     """Return the valid values of each address parameter of a view, except of those validated elsewhere."""
-    tried = len(tried_in(session, view.id).branches)
+    tried = len(tried_in(session, view.id).what_ifs)
     own: dict[str, Offered] = {
         view.key(HEADS): tuple(head_choices(view.trace)),
-        view.key(BRANCH): range(tried + 1) if tried else (),
+        view.key(WHAT_IF): range(tried + 1) if tried else (),
     }
     return offered_in(view) | own
 
 
 def forget_view(session: Session, view_id: str) -> None:
     """Clear what was chosen in a view, so that the link is read as in a new session."""
-    forget_branches(session, view_id)
+    forget_what_ifs(session, view_id)
     forget_choices(session, view_id)
     forget_looking_back(session, view_id)
     forget_heads(session, view_id)

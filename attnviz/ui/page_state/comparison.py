@@ -9,11 +9,11 @@ from typing import Any, Literal, cast, get_args
 from attnviz.languages import gettext
 from attnviz.ui.page_state.view import Session, View, view_key
 
-Kind = Literal["model", "sentence", "branch"]
+Kind = Literal["model", "sentence", "what_if"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-KIND, MODEL, SENTENCE, HELD, BRANCH = "compare", "other_model", "other_sentence", "held", "other_branch"
-NAMES = (KIND, MODEL, SENTENCE, HELD, BRANCH)
+KIND, MODEL, SENTENCE, HELD, WHAT_IF = "compare", "other_model", "other_sentence", "held", "other_what_if"
+NAMES = (KIND, MODEL, SENTENCE, HELD, WHAT_IF)
 """Names of the choices, in the session state and in the address."""
 _OPENED = "comparison_opened"
 
@@ -29,7 +29,7 @@ class Partner:
     """Another sentence, translated by the same model."""
     held: bool
     """Whether it is force-decoded with the translation of the first sentence."""
-    branch: int
+    what_if: int
     """Number of a what-if of the same sentence, 0 for the original translation."""
 
 
@@ -49,19 +49,19 @@ def open_comparison(session: Session, view: View, linked: Mapping[str, str], mod
     # The current model or what-if may have changed.
     if models and session[view.key(MODEL)] not in models:
         session[view.key(MODEL)] = models[0]
-    if session[view.key(BRANCH)] not in map(str, other_branches(view)):
-        session[view.key(BRANCH)] = str(_usual_branch(view))
+    if session[view.key(WHAT_IF)] not in map(str, other_what_ifs(view)):
+        session[view.key(WHAT_IF)] = str(_usual_what_if(view))
 
 
-def other_branches(view: View) -> list[int]:
+def other_what_ifs(view: View) -> list[int]:
     """Return the what-ifs that the current translation can be compared with: numbers, 0 for the original."""
-    count = len(view.branches.branches) if view.branches else 0
+    count = len(view.what_ifs.what_ifs) if view.what_ifs else 0
     return [number for number in range(count + 1) if number != view.number]
 
 
-def _usual_branch(view: View) -> int:
+def _usual_what_if(view: View) -> int:
     """Return the default: the original translation for a what-if, and the last what-if for the original."""
-    return 0 if view.number else max(other_branches(view), default=0)
+    return 0 if view.number else max(other_what_ifs(view), default=0)
 
 
 def chosen_partner(session: Mapping[Any, Any], view: View) -> Partner:
@@ -71,7 +71,7 @@ def chosen_partner(session: Mapping[Any, Any], view: View) -> Partner:
         session[view.key(MODEL)],
         str(session[view.key(SENTENCE)] or ""),
         bool(session[view.key(HELD)]),
-        int(session[view.key(BRANCH)]),
+        int(session[view.key(WHAT_IF)]),
     )
 
 
@@ -84,13 +84,13 @@ def link_problems(session: Mapping[Any, Any], view: View) -> tuple[str, ...]:
 def comparison_address(session: Mapping[Any, Any], view: View, models: Sequence[str]) -> dict[str, str | None]:
     """Return the address parameters of the choices; None for defaults."""
     chosen = chosen_partner(session, view)
-    other, usual = chosen.kind == "sentence", _usual_branch(view)
+    other, usual = chosen.kind == "sentence", _usual_what_if(view)
     written = {
         KIND: None if chosen.kind == KINDS[0] else chosen.kind,
         MODEL: chosen.model if chosen.kind == "model" and models and chosen.model != models[0] else None,
         SENTENCE: chosen.sentence if other and chosen.sentence != view.trace.source_text else None,
         HELD: "1" if other and chosen.held else None,
-        BRANCH: str(chosen.branch) if chosen.kind == "branch" and chosen.branch != usual else None,
+        WHAT_IF: str(chosen.what_if) if chosen.kind == "what_if" and chosen.what_if != usual else None,
     }
     return {view.key(name): value for name, value in written.items()}
 
@@ -109,7 +109,7 @@ def forget_comparison(session: Session, view_id: str) -> None:
 def _take_link(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> tuple[str, ...]:
     """Read the choices from a link; return a sentence for each invalid value."""
     given = {name: linked.get(view.key(name)) for name in NAMES}
-    tried = list(map(str, other_branches(view)))
+    tried = list(map(str, other_what_ifs(view)))
     problems = []
     if given[KIND] not in (None, *KINDS):
         problems.append(
@@ -132,11 +132,11 @@ def _take_link(session: Session, view: View, linked: Mapping[str, str], models: 
                 "In this link “held” is “{value}”, but it must be 1 (the translation is held) or 0.", value=given[HELD]
             )
         )
-    if given[BRANCH] is not None and given[BRANCH] not in tried:
+    if given[WHAT_IF] is not None and given[WHAT_IF] not in tried:
         problems.append(
             gettext(
                 "This link compares with what-if “{number}”. That what-if does not exist, or it is already shown.",
-                number=given[BRANCH],
+                number=given[WHAT_IF],
             )
         )
     first = next(iter(models), None)
@@ -144,5 +144,5 @@ def _take_link(session: Session, view: View, linked: Mapping[str, str], models: 
     session[view.key(MODEL)] = given[MODEL] if given[MODEL] in models else first
     session[view.key(SENTENCE)] = view.trace.source_text if given[SENTENCE] is None else given[SENTENCE]
     session[view.key(HELD)] = given[HELD] == "1"
-    session[view.key(BRANCH)] = given[BRANCH] if given[BRANCH] in tried else str(_usual_branch(view))
+    session[view.key(WHAT_IF)] = given[WHAT_IF] if given[WHAT_IF] in tried else str(_usual_what_if(view))
     return tuple(problems)

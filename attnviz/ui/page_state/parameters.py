@@ -61,9 +61,9 @@ VIEW_PARAMETERS = (
     Parameter("step", "browser", "nearest", lambda view: range(1, view.steps + 1)),
     Parameter("source", "browser", "number", lambda view: range(1, len(view.trace.source_pieces) + 1)),
     Parameter("word", "browser", "number", _vocabulary),
-    Parameter("rival", "browser", "number", _vocabulary),
+    Parameter("foil", "browser", "number", _vocabulary),
     Parameter("typed_word", "browser", "text"),
-    Parameter("typed_rival", "browser", "text"),
+    Parameter("typed_foil", "browser", "text"),
     Parameter("stage", "browser", "name", lambda _: range(1, STAGES + 1)),
     Parameter("tour", "browser", "name", lambda _: range(1, STOPS + 1)),
     Parameter("order", "browser", "choice", lambda _: ORDERS),
@@ -72,8 +72,8 @@ VIEW_PARAMETERS = (
     Parameter("colours", "server", "choice", lambda _: ("paper", "cividis")),
     *(Parameter(name, "server", "choice", lambda _: SWITCH) for name in ("root", "end", "margins", "after_word")),
     Parameter("heads", "server", "choice"),
-    Parameter("branches", "server", "text"),
-    Parameter("branch", "server", "name"),
+    Parameter("what_ifs", "server", "text"),
+    Parameter("what_if", "server", "name"),
     Parameter("gold", "server", "text"),
 )
 """Parameters of a view. In the address their names end with the view's id, except those of the page's own view."""

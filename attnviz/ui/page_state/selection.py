@@ -29,11 +29,11 @@ class Selection:
     """Source piece; None for the one with the largest weight at each step."""
     word: int | None = None
     """Id of the piece whose logit is attributed; None for the written one."""
-    rival: int | None = None
+    foil: int | None = None
     """Id of the foil, the piece it is compared with; None for the likeliest other one."""
     typed_word: str = ""
     """Text typed for `word`, whose first piece that is."""
-    typed_rival: str = ""
+    typed_foil: str = ""
 
     @property
     def name(self) -> str:
@@ -44,14 +44,14 @@ class Selection:
 def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of an address; invalid values are ignored."""
     given = linked_values(view, linked, "browser")
-    word, rival = (int(given[name]) if name in given else None for name in ("word", "rival"))
+    word, foil = (int(given[name]) if name in given else None for name in ("word", "foil"))
     return Selection(
         step=int(given.get("step", 1)) - 1,
         source=int(given["source"]) - 1 if "source" in given else None,
         word=word,
-        rival=rival,
+        foil=foil,
         typed_word="" if word is None else given.get("typed_word", ""),
-        typed_rival="" if rival is None else given.get("typed_rival", ""),
+        typed_foil="" if foil is None else given.get("typed_foil", ""),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from attnviz.trace import Branches
+from attnviz.trace import WhatIfs
 from attnviz.ui.page_state.detail_level import DetailLevel, shows
 
 Session = MutableMapping[Any, Any]
@@ -36,7 +36,7 @@ class View:
     """Letters and digits, unique on the page."""
     trace: Any
     """A `Trace` or a `TransformerTrace`; the panels of the step view know what each contains."""
-    branches: Branches | None = None
+    what_ifs: WhatIfs | None = None
     """What-ifs with the original translation; None where there can be none."""
     number: int = 0
     """Number of the what-if that `trace` is, from 1; 0 for the original translation."""
@@ -46,7 +46,7 @@ class View:
     @property
     def parent(self) -> Any:
         """The translation that the current what-if was made from; None for the original translation."""
-        return self.branches.parent(self.number) if self.branches else None
+        return self.what_ifs.parent(self.number) if self.what_ifs else None
 
     def key(self, name: str) -> str:
         """Return the key of a component, of an entry in the session state, or of an address parameter of this view."""

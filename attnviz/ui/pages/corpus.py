@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
 from attnviz.ui.corpus.corpus_choices import open_choices
-from attnviz.ui.corpus.corpus_page import corpus_room
+from attnviz.ui.corpus.corpus_page import corpus_page
 from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
@@ -23,7 +23,7 @@ def _draw() -> None:
     if not available:
         st.text(gettext("Add a model folder: measuring pairs needs a model."))
         return
-    corpus_room(standing_request(available).folder, _open)
+    corpus_page(standing_request(available).folder, _open)
 
 
 def _open(pair: Pair) -> None:

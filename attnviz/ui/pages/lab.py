@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.lab.lab_page import forget_section, lab_room, open_section
+from attnviz.ui.lab.lab_page import forget_section, lab_page, open_section
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import request_address, standing_request
 from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
@@ -18,7 +18,7 @@ def _draw() -> None:
         asked = request_address(request, available) if shown.asked and request else None
         open_shown(shown.view, asked)
         open_section()
-        lab_room(shown.view, asked=shown.asked)
+        lab_page(shown.view, asked=shown.asked)
 
 
 def _forget() -> None:

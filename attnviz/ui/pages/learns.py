@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.learns.learning_choices import forget_choices, open_choices, trainings
-from attnviz.ui.learns.learning_page import learns_room
+from attnviz.ui.learns.learning_page import learning_page
 
 
 def offered() -> bool:
@@ -15,7 +15,7 @@ def offered() -> bool:
 
 def _draw() -> None:
     open_choices()
-    learns_room()
+    learning_page()
 
 
 page = Page("learns", lambda: gettext("How it learns"), _draw, forget_choices)

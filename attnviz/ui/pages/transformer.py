@@ -12,7 +12,7 @@ from attnviz.ui.text_passages import text_passage
 from attnviz.ui.toolbar.controls import request_address, sentence_box, standing_request
 from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
 from attnviz.ui.transformer.exhibit import Asked
-from attnviz.ui.transformer.transformer_page import forget_transformer, transformer_room
+from attnviz.ui.transformer.transformer_page import forget_transformer, transformer_view
 from attnviz.wording import transformer_page
 
 
@@ -31,7 +31,7 @@ def _draw() -> None:
         return
     open_shown(shown.view, request_address(request, available) if shown.asked and request else None)
     device, beam = (request.device, request.beam) if request else ("auto", 5)
-    transformer_room(Asked(shown.view, device, beam))
+    transformer_view(Asked(shown.view, device, beam))
 
 
 def _forget() -> None:

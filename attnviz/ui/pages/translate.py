@@ -6,7 +6,7 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.page_state.parameters import can_be_toured
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
-from attnviz.ui.step.step_view import step_room
+from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import controls, opening_request, request_address, without_models
 from attnviz.ui.toolbar.detail_level import open_page_depth
 from attnviz.ui.toolbar.sharing import share_and_save
@@ -38,7 +38,7 @@ def _draw() -> None:
             status(view)
             ran.caption(what_ran(view))
     if view:
-        step_room(view, open_page_depth())
+        step_view(view, open_page_depth())
         if can_be_toured(view):
             tour_offer()
 

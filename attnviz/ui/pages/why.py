@@ -14,7 +14,7 @@ from attnviz.ui.text_passages import text_passage
 from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box, standing_request
 from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
 from attnviz.ui.why.three_models import Trio, missing, trio
-from attnviz.ui.why.why_page import forget_why, why_room
+from attnviz.ui.why.why_page import forget_why, why_page
 from attnviz.wording import why_story
 
 
@@ -39,7 +39,7 @@ def _draw() -> None:
             st.text(told)
         return
     if three := _trio(shown.view, request):
-        why_room(three, shown.view)
+        why_page(three, shown.view)
 
 
 def _trio(view: View, request: Request | None) -> Trio | None:

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
-from attnviz.ui.components.attributed_word.attributed_word import ledger_choice
+from attnviz.ui.components.attributed_word.attributed_word import logit_attribution_choice
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.session_payloads import payload
@@ -21,29 +21,29 @@ LIKELIEST = 10
 
 def chosen_pair(trace: Trace, selection: Selection, pieces: int) -> tuple[int, int | None]:
     """Return the chosen pieces at the current step, in a vocabulary of `pieces`, with the defaults of `pair`."""
-    word, rival = (None if i is None or i >= pieces else i for i in (selection.word, selection.rival))
-    return pair(trace, selection.step, word, rival)
+    word, foil = (None if i is None or i >= pieces else i for i in (selection.word, selection.foil))
+    return pair(trace, selection.step, word, foil)
 
 
-def pair(trace: Trace, step: int, word: int | None, rival: int | None) -> tuple[int, int | None]:
+def pair(trace: Trace, step: int, word: int | None, foil: int | None) -> tuple[int, int | None]:
     """Return the pieces to compare at `step`; None stands for the step's own and for the likeliest other one.
 
     The second is None where there is no other piece, since a piece is not compared with itself.
     """
     word = int(trace.target_ids[step]) if word is None else word
-    if rival is None:
-        rival = next((int(index) for index in trace.top_ids[step] if index != word), None)
-    return word, None if rival == word else rival
+    if foil is None:
+        foil = next((int(index) for index in trace.top_ids[step] if index != word), None)
+    return word, None if foil == word else foil
 
 
 def typed_words(selection: Selection, tokenizer: Tokenizer) -> tuple[str | None, str | None]:
     """Return the texts typed for the word and its foil, each only where the model encodes it as several pieces."""
-    chosen = ((selection.typed_word, selection.word), (selection.typed_rival, selection.rival))
-    word, rival = (
+    chosen = ((selection.typed_word, selection.word), (selection.typed_foil, selection.foil))
+    word, foil = (
         typed if _is_typed(typed, index, tokenizer) and all(piece_of(typed, tokenizer)) else None
         for typed, index in chosen
     )
-    return word, rival
+    return word, foil
 
 
 def word_choices(view: View, tokenizer: Tokenizer) -> None:
@@ -64,20 +64,20 @@ def _boxes(view: View, tokenizer: Tokenizer, why: str, other: str, *, both: bool
         "other": gettext("the likeliest other"),
         "note": gettext("Choose one of the ten likeliest pieces, or type any word."),
     }
-    at = payload(view, "word_boxes", str(both), lambda chosen: words_record(view.trace, tokenizer, chosen, words))
+    at = payload(view, "word_boxes", str(both), lambda chosen: words_payload(view.trace, tokenizer, chosen, words))
     named = payload(view, "named_piece", "", lambda typed: named_piece(typed.typed_word, tokenizer))
-    ledger_choice(view, at, named, words, both=both)
+    logit_attribution_choice(view, at, named, words, both=both)
 
 
-def words_record(trace: Trace, tokenizer: Tokenizer, chosen: Selection, words: Mapping[str, str]) -> dict[str, Any]:
+def words_payload(trace: Trace, tokenizer: Tokenizer, chosen: Selection, words: Mapping[str, str]) -> dict[str, Any]:
     """Return the payload of the boxes: current values, options, and messages about typed text.
 
     `chosen` is the current selection; `words` has the labels of the default options.
     """
-    found = {"word": (chosen.word, chosen.typed_word), "rival": (chosen.rival, chosen.typed_rival)}
+    found = {"word": (chosen.word, chosen.typed_word), "foil": (chosen.foil, chosen.typed_foil)}
     shown: dict[str, str] = {}
     told: list[str] = []
-    for what, own in (("word", words["own"]), ("rival", words["other"])):
+    for what, own in (("word", words["own"]), ("foil", words["other"])):
         index, typed = found[what]
         index = None if index is None or index >= len(tokenizer) else index
         shown[what] = own if index is None else piece_name(tokenizer.piece(index))

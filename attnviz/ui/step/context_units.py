@@ -9,9 +9,9 @@ import streamlit as st
 from attnviz.analysis.context_units import context_units
 from attnviz.figures.context_units import context_units_template, context_units_values
 from attnviz.figures.template import to_json
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.page_state.view import View
-from attnviz.ui.shared_payloads import Asked
+from attnviz.ui.shared_payloads import PayloadRequest
 from attnviz.wording.context_units import context_sentence, units_rule
 
 NAME = "units"
@@ -27,7 +27,7 @@ def context_units_panel(view: View, at: str) -> None:
     st.caption(units_rule(view.trace))
 
 
-def context_units_record(asked: Asked) -> dict[str, Any]:
+def context_units_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload with the figure and the caption of each requested step."""
     trace, theme = asked.trace, asked.theme
     drawn = {}
@@ -35,4 +35,4 @@ def context_units_record(asked: Asked) -> dict[str, Any]:
         found = context_units(trace, step)
         values = to_json(context_units_values(trace, found, step))
         drawn[step] = AtStep(values, "", context_sentence(trace, found, step))
-    return chart_record(to_json(context_units_template(trace, theme)), drawn)
+    return chart_payload(to_json(context_units_template(trace, theme)), drawn)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attnviz.ui.components.tables.tables import tables, tables_record
+from attnviz.ui.components.tables.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.session_payloads import payload
@@ -27,7 +27,7 @@ def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selec
         return
 
     def made(selection: Selection) -> dict[str, Any]:
-        return tables_record(make(selection))
+        return tables_payload(make(selection))
 
     with box:
         tables(view, payload(view, key, name, made), f"{key}_rows")

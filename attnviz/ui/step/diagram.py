@@ -9,25 +9,25 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.diagram.diagram import machine_drawing, machine_record
+from attnviz.ui.components.diagram.diagram import diagram_drawing, diagram_payload
 from attnviz.ui.page_state.view import View
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.payload_addresses import place_of
 from attnviz.ui.step.stages import narration
-from attnviz.wording.diagram import has_machine, no_machine
+from attnviz.wording.diagram import has_diagram, no_diagram
 
 
 def machine(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw the computation of the current step from source to target pieces; its stages are links named by `titles`."""
     st.html(f'<h2 class="section">{gettext("Architecture diagram at this step")}</h2>')
-    if not has_machine(view.trace):
-        st.text(no_machine(view.trace))
+    if not has_diagram(view.trace):
+        st.text(no_diagram(view.trace))
         return
-    machine_drawing(view, place_of(view, "machine", theme), titles)
+    diagram_drawing(view, place_of(view, "diagram", theme), titles)
 
 
-def drawing_record(asked: Asked) -> dict[str, Any]:
-    """Return the payload of the diagram; raise UnknownRecordError for an architecture without one."""
-    if not has_machine(asked.trace):
-        raise UnknownRecordError("machine")
-    return machine_record(asked.trace, asked.steps, narration(asked.trace, asked.steps))
+def drawing_payload(asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the diagram; raise UnknownPayloadError for an architecture without one."""
+    if not has_diagram(asked.trace):
+        raise UnknownPayloadError("diagram")
+    return diagram_payload(asked.trace, asked.steps, narration(asked.trace, asked.steps))

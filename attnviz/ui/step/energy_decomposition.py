@@ -9,29 +9,31 @@ import streamlit as st
 
 from attnviz.analysis.energy_decomposition import energy_decomposition, score_vector
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.energy_decomposition import microscope_table
+from attnviz.figures.energy_decomposition import energy_decomposition_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition as energy_microscope
-from attnviz.ui.components.energy_decomposition.energy_decomposition import microscope_record
+from attnviz.ui.components.energy_decomposition.energy_decomposition import (
+    energy_decomposition as draw_energy_decomposition,
+)
+from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import View
-from attnviz.ui.shared_payloads import Asked, address
+from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.data_tables import table_box
 from attnviz.wording.scorers import texts_of
 
 
-def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
+def energy_decomposition_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the energy e_ij of the current cell as the sum over its units.
 
     `weights` are needed only for a trace that lacks v_a.
     """
     trace = view.trace
-    lacking = STEP_FIGURES["microscope"].lacking(Subject(trace, 0, weights))
-    if lacking:
-        st.text(lacking)
+    missing = STEP_FIGURES["energy-decomposition"].missing(Subject(trace, 0, weights))
+    if missing:
+        st.text(missing)
         return
     if trace.features_at(0).size:  # the component has one key for each piece, and here each step has its own
         st.text(
@@ -42,14 +44,14 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
         )
         _table(view, weights)
         return
-    energy_microscope(view, address(trace, "microscope", theme, every=True))
+    draw_energy_decomposition(view, address(trace, "energy-decomposition", theme, every=True))
     st.html(f'<p class="reading">{texts_of(trace.config["attention"]).units}</p>')
     _table(view, weights)
 
 
-def cell_record(asked: Asked) -> dict[str, Any]:
+def cell_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload that serves the energy of every cell."""
-    return microscope_record(asked.trace, score_vector(asked.trace, asked.weights), asked.theme)
+    return energy_decomposition_payload(asked.trace, score_vector(asked.trace, asked.weights), asked.theme)
 
 
 def _table(view: View, weights: Weights | None) -> None:
@@ -64,6 +66,6 @@ def _table(view: View, weights: Weights | None) -> None:
             source=source + 1,
             energy=units.energy,
         )
-        return [(told, microscope_table(units))]
+        return [(told, energy_decomposition_table(units))]
 
-    table_box(view, gettext("All units of this energy as a table"), "microscope_table", "", made)
+    table_box(view, gettext("All units of this energy as a table"), "energy_decomposition_table", "", made)

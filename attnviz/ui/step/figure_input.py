@@ -16,8 +16,8 @@ def subject_of(view: View, session: Session) -> Subject:
     weights, tokenizer, after = weights_of(trace), tokenizer_of(trace), after_word_of(trace)
     if tokenizer is None:
         return Subject(trace, selection.step, weights, source, known_after=after, parent=view.parent)
-    word, rival = chosen_pair(trace, selection, len(tokenizer))
-    rival = word if rival is None else rival  # a piece is not compared with itself
+    word, foil = chosen_pair(trace, selection, len(tokenizer))
+    foil = word if foil is None else foil  # a piece is not compared with itself
     return Subject(
-        trace, selection.step, weights, source, word, rival, tokenizer.piece, parent=view.parent, known_after=after
+        trace, selection.step, weights, source, word, foil, tokenizer.piece, parent=view.parent, known_after=after
     )

@@ -64,12 +64,12 @@ def gold_panel(view: View, face: Face) -> None:
         if gold is None:
             return
         digest = "" if face == "before" else weights_digest_of(view.trace) or ""
-        record = _record(view.trace, view.identity, digest, gold.text(), gold, face, language())
+        record = _payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
         given_findings(view, record, "gold_links")
 
 
 @made_once
-def _record(
+def _payload(
     _trace: Any,
     identity: str,  # noqa: ARG001
     digest: str,  # noqa: ARG001
@@ -80,10 +80,10 @@ def _record(
 ) -> dict[str, Any]:
     """Return the payload of the errors; the unused arguments complete the cache key."""
     after = None if face == "before" else posterior_of(_trace)
-    return gold_record(_trace.words(), _gold, face, None if after is None else _trace.words().merged(after))
+    return gold_payload(_trace.words(), _gold, face, None if after is None else _trace.words().merged(after))
 
 
-def gold_record(words: Words, gold: GoldLinks, face: Face, after: Any = None) -> dict[str, Any]:
+def gold_payload(words: Words, gold: GoldLinks, face: Face, after: Any = None) -> dict[str, Any]:
     """Return the payload: the error rate of the links of `words`, and each missed or false link with its cell.
 
     The links are compared with `gold`. `after`, (target words, source words), are the shares of posterior attention;

@@ -18,11 +18,11 @@ from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
-from attnviz.ui.components.step_summary.step_summary import summary_record
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.step_summary.step_summary import summary_payload
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.view import View
-from attnviz.ui.shared_payloads import Asked, Maker, UnknownRecordError
+from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.intervention_controls import hand_words
 from attnviz.ui.step.payload_addresses import place_of
@@ -61,24 +61,24 @@ def _narration(_trace: Record, identity: str, steps: tuple[int, ...], code: str)
 
 def idea_facts(trace: Record, steps: tuple[int, ...]) -> dict[str, Any]:
     """Return the payload of the summaries of `steps`."""
-    return summary_record(trace, idea_narration(trace, steps), idea_sentence)
+    return summary_payload(trace, idea_narration(trace, steps), idea_sentence)
 
 
-def _sentences(asked: Asked, number: int) -> dict[int, str]:
+def _sentences(asked: PayloadRequest, number: int) -> dict[int, str]:
     narrated = idea_narration(asked.trace, asked.steps)
     return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
 
 
-def _picture(name: str, asked: Asked) -> dict[str, Any]:
+def _picture(name: str, asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure `name` at each requested step."""
     number = architecture_of(asked.trace).idea(asked.trace).get(name)
     if number is None:
-        raise UnknownRecordError(name)
+        raise UnknownPayloadError(name)
     simple = HEAD_IDEA_FIGURES if asked.trace.has_heads else IDEA_FIGURES
     picture = simple[name] if name in simple else STEP_FIGURES[name].picture
     subjects = [Subject(asked.trace, step) for step in asked.steps]
     sentences = _sentences(asked, number)
-    return chart_record(
+    return chart_payload(
         to_json(picture.template(subjects[0], asked.theme)),
         {one.step: AtStep(to_json(picture.values(one, asked.theme)), "", sentences[one.step]) for one in subjects},
     )

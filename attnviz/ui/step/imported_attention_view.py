@@ -11,7 +11,7 @@ from attnviz.languages import gettext
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.player.player import Pair
-from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
+from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.step.heatmap import heatmap_beside
 from attnviz.ui.step.key_help import key_names
@@ -26,7 +26,7 @@ PICTURES = ("look", "energy", "softmax")
 """Figures of a step, each drawn where possible."""
 
 
-def attention_room(view: View) -> None:
+def imported_attention_view(view: View) -> None:
     """Draw the panels of `view`, an `Attention`, and say which are missing."""
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         transport(view, Pair((gettext("Source"), gettext("Target")), ("und", "und")))
@@ -44,13 +44,13 @@ def _step(view: View) -> None:
     trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
     if all_at_once(view):
         steps = tuple(range(view.steps))
-        facts = summary_record(trace, narration(trace, steps), told(trace).step_sentence)
+        facts = summary_payload(trace, narration(trace, steps), told(trace).step_sentence)
     else:
         facts = {"at": place_of(view, "facts", theme)}
     step_summary(view, told(trace).stage_titles(trace), facts)
     key_names(view, stepping_only=not view.shows("numbers"))
     for name in PICTURES[: None if view.shows("numbers") else 1]:
-        if not STEP_FIGURES[name].lacking(subject):
+        if not STEP_FIGURES[name].missing(subject):
             if name != "look":  # the stage above has the same title
                 st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
             chart(view, place_of(view, name, theme), name)

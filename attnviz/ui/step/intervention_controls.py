@@ -7,11 +7,11 @@ from typing import Any
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.intervention_controls.intervention_controls import bench, bench_record
-from attnviz.ui.components.other_word.other_word import other_word, rivals_record
+from attnviz.ui.components.intervention_controls.intervention_controls import bench, bench_payload
+from attnviz.ui.components.other_word.other_word import foils_payload, other_word
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import knows_after, tokenizer_of
-from attnviz.ui.shared_payloads import Asked, address
+from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.borrowed_weights import lenders
 
 
@@ -37,11 +37,11 @@ def other_word_panel(view: View, at: str) -> None:
         other_word(view, at)
 
 
-def changes_record(asked: Asked) -> dict[str, Any]:
+def changes_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the attention controls, for all steps."""
-    return bench_record(asked.trace, knows_after(asked.trace))
+    return bench_payload(asked.trace, knows_after(asked.trace))
 
 
-def other_words_record(asked: Asked) -> dict[str, Any]:
+def other_words_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of other words at each requested step."""
-    return rivals_record(asked.trace, asked.steps)
+    return foils_payload(asked.trace, asked.steps)

@@ -10,13 +10,13 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import to_json
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
-from attnviz.ui.components.equation.equation import equation, equation_record
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.equation.equation import equation, equation_payload
 from attnviz.ui.language import key_in_language
 from attnviz.ui.page_state.posterior_section import LOOKING_BACK, look_back, shows_posterior
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import after_word_of, knows_after, weights_of
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.payload_addresses import place_of
 from attnviz.wording.posterior_attention import (
     about_the_reading,
@@ -55,11 +55,11 @@ def posterior_section(view: View, theme: ThemeName) -> None:
     if not box.open:
         return
     with box:
-        lacking = STEP_FIGURES[PICTURE].lacking(Subject(view.trace, 0, weights_of(view.trace)))
-        if not lacking and not knows_after(view.trace):
-            lacking = misfit_text(view.trace, 0)
-        if lacking:
-            st.text(lacking)
+        missing = STEP_FIGURES[PICTURE].missing(Subject(view.trace, 0, weights_of(view.trace)))
+        if not missing and not knows_after(view.trace):
+            missing = misfit_text(view.trace, 0)
+        if missing:
+            st.text(missing)
             return
         left, right = st.columns([7, 5], gap="medium")
         with left:
@@ -69,17 +69,17 @@ def posterior_section(view: View, theme: ThemeName) -> None:
             st.html(f'<p class="reading">{about_the_reading()}</p>')
 
 
-def posterior_record(asked: Asked) -> dict[str, Any]:
+def posterior_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of prior, likelihood and posterior at each requested step.
 
-    Raise UnknownRecordError where the model is not installed or did not make the translation.
+    Raise UnknownPayloadError where the model is not installed or did not make the translation.
     """
     found = after_word_of(asked.trace)
     if found is None:
-        raise UnknownRecordError(PICTURE)
+        raise UnknownPayloadError(PICTURE)
     trace, picture = asked.trace, STEP_FIGURES[PICTURE].picture
     subjects = [Subject(trace, step, asked.weights, known_after=found) for step in asked.steps]
-    return chart_record(
+    return chart_payload(
         to_json(picture.template(subjects[0], asked.theme)),
         {
             one.step: AtStep(
@@ -90,12 +90,12 @@ def posterior_record(asked: Asked) -> dict[str, Any]:
     )
 
 
-def after_equation_record(asked: Asked) -> dict[str, Any]:
-    """Return the payload of the posterior's equation; raise as `posterior_record`."""
+def after_equation_payload(asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the posterior's equation; raise as `posterior_payload`."""
     found = after_word_of(asked.trace)
     if found is None:
-        raise UnknownRecordError(EQUATION)
-    return equation_record(
+        raise UnknownPayloadError(EQUATION)
+    return equation_payload(
         after_equation(asked.trace, asked.theme),
         asked.steps,
         [texts_of_step(found, step) for step in asked.steps],

@@ -18,12 +18,12 @@ from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.context_growth.context_growth import context_growth
-from attnviz.ui.components.equation.equation import equation, equation_records
+from attnviz.ui.components.equation.equation import equation, equation_payloads
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.view import View
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step import transformer_stages
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_panel
@@ -105,7 +105,7 @@ def _candidates(view: View, at: str, theme: ThemeName) -> None:
     st.caption(pieces)
     if not below:
         chart(view, at, "candidates")
-    other_word_panel(view, place_of(view, "rivals", theme))
+    other_word_panel(view, place_of(view, "foils", theme))
 
 
 def _what_a_click_opens(trace: Trace) -> str:
@@ -151,22 +151,22 @@ STAGES_OF = {
 """Stage whose sentence is shown with each figure."""
 
 
-def picture_record(name: str, asked: Asked, *, stage: int | None = None) -> dict[str, Any]:
+def picture_payload(name: str, asked: PayloadRequest, *, stage: int | None = None) -> dict[str, Any]:
     """Return the payload of the figure `name`, a key of `STAGES_OF`, at each requested step.
 
-    It has the sentences of its stage, or of `stage` where given. Raise UnknownRecordError where it cannot be drawn.
+    It has the sentences of its stage, or of `stage` where given. Raise UnknownPayloadError where it cannot be drawn.
     """
     trace, steps, theme = asked.trace, asked.steps, asked.theme
     picture, number = STEP_FIGURES[name].picture, stage or STAGES_OF[name]
     subjects = [Subject(trace, step) for step in steps]
-    if STEP_FIGURES[name].lacking(subjects[0]):
-        raise UnknownRecordError(name)
+    if STEP_FIGURES[name].missing(subjects[0]):
+        raise UnknownPayloadError(name)
     if STEP_FIGURES[name].uses_weights and asked.weights is not None:
         wide = readout(trace, asked.weights, steps).pairs
         subjects = [Subject(trace, i, asked.weights, known_pairs=pairs) for i, pairs in zip(steps, wide, strict=True)]
     told_of = number in told(trace).stage_titles(trace)
     sentences = sentences_of(trace, number, steps) if number and told_of else dict.fromkeys(steps, "")
-    return chart_record(
+    return chart_payload(
         to_json(picture.template(subjects[0], theme)),
         {one.step: AtStep(to_json(picture.values(one, theme)), "", sentences[one.step]) for one in subjects},
     )
@@ -178,7 +178,7 @@ def sentences_of(trace: Trace, number: int, steps: tuple[int, ...]) -> dict[int,
     return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
 
 
-def equation_record(stage: int, asked: Asked) -> dict[str, Any]:
+def equation_payload(stage: int, asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the equation of `stage`."""
     return _equations(asked.trace, asked.trace.fingerprint, asked.steps, asked.theme, language())[stage]
 
@@ -191,4 +191,4 @@ def _equations(
     theme: ThemeName,
     code: str,  # noqa: ARG001  of the key
 ) -> dict[int, dict[str, Any]]:
-    return equation_records(_trace, steps, theme)
+    return equation_payloads(_trace, steps, theme)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.components.branches.branches import branch_cards
 from attnviz.ui.components.player.player import Pair, player
 from attnviz.ui.components.view_state.view_state import view_state
+from attnviz.ui.components.what_ifs.what_ifs import what_if_cards
 from attnviz.ui.page_state.view import View
 
 
@@ -16,7 +16,7 @@ def transport(view: View, pair: Pair | None = None, *, tour: bool = False) -> No
     `pair` describes sentences other than English and French. With `tour`, the tour of the translation can be started.
     """
     player_box = st.container(key=view.key("player_box"))
-    branch_cards(view)
+    what_if_cards(view)
     view_state(view, tour=tour)
     with player_box:
         player(view, pair)

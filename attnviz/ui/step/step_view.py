@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.architectures import told
 from attnviz.ui.components.findings.findings import findings_panel
-from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
+from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.detail_level import DetailLevel
 from attnviz.ui.page_state.posterior_section import shows_posterior
@@ -20,13 +20,13 @@ from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import on_show
 from attnviz.ui.step.diagram import machine
-from attnviz.ui.step.energy_decomposition import microscope_panel
+from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
 from attnviz.ui.step.heatmap import heatmap_beside, shown_choices
 from attnviz.ui.step.idea import idea_facts, idea_stage
-from attnviz.ui.step.imported_attention_view import attention_room
+from attnviz.ui.step.imported_attention_view import imported_attention_view
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.link_messages import link_told
-from attnviz.ui.step.logit_attribution import ledger_panel
+from attnviz.ui.step.logit_attribution import logit_attribution_panel
 from attnviz.ui.step.payload_addresses import all_at_once, place_of
 from attnviz.ui.step.posterior_section import open_posterior_section, posterior_section
 from attnviz.ui.step.stages import narration, stage
@@ -39,7 +39,7 @@ from attnviz.ui.style import theme_name
 
 
 @st.fragment
-def step_room(view: View, depth: DetailLevel = "everything") -> None:
+def step_view(view: View, depth: DetailLevel = "everything") -> None:
     """Draw the parts of `view` that depend on the step, at the level of detail `depth`."""
     begin_fragment()
     view = replace(_on_show(view), depth=depth)
@@ -47,7 +47,7 @@ def step_room(view: View, depth: DetailLevel = "everything") -> None:
     with st.container(key=view.key("link_problem")):
         link_told(view)
     if not view.trace.translated:
-        attention_room(view)
+        imported_attention_view(view)
         return
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         transport(view, tour=True)
@@ -57,7 +57,7 @@ def step_room(view: View, depth: DetailLevel = "everything") -> None:
                 findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
             _step_panel(view)
-        with st.container(key=view.key("machine_box")):
+        with st.container(key=view.key("diagram_box")):
             machine(view, theme_name(), _titles(view))
         with st.container(key=view.key("stages")):
             _stages(view)
@@ -67,10 +67,10 @@ def step_room(view: View, depth: DetailLevel = "everything") -> None:
 
 def _on_show(view: View) -> View:
     """Return `view` with its translation and what-ifs registered for payloads (`records.on_show`)."""
-    tried = view.branches
+    tried = view.what_ifs
     if tried is not None:
         tried = replace(tried, first=on_show(tried.first), traces=tuple(map(on_show, tried.traces)))
-    return replace(view, trace=on_show(view.trace), branches=tried)
+    return replace(view, trace=on_show(view.trace), what_ifs=tried)
 
 
 def _step_panel(view: View) -> None:
@@ -80,7 +80,7 @@ def _step_panel(view: View) -> None:
     if not all_at_once(view):
         facts = {"at": place_of(view, "idea-facts" if idea else "facts", theme)}
     else:  # it is in the window at once
-        facts = idea_facts(trace, steps) if idea else summary_record(trace, narration(trace, steps))
+        facts = idea_facts(trace, steps) if idea else summary_payload(trace, narration(trace, steps))
     step_summary(view, _titles(view), facts)
     if view.shows("everything"):
         session = st.session_state
@@ -110,10 +110,10 @@ def _stages(view: View) -> None:
             draw(view, number, theme, titles)
         if number == 1 and view.shows("everything"):
             with st.container(key=view.key("inside_energy")):
-                microscope_panel(view, weights, theme)
+                energy_decomposition_panel(view, weights, theme)
         if number == 5 and view.shows("everything"):
             with st.container(key=view.key("inside_word")):
-                ledger_panel(view, weights, theme)
+                logit_attribution_panel(view, weights, theme)
     if view.shows("everything"):
         with st.container(key=view.key("looking_back")):
             posterior_section(view, theme)

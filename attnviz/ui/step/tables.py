@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz import figures
 from attnviz.analysis.grid import Face
 from attnviz.analysis.posterior_attention import PosteriorAttention
-from attnviz.figures.diagram_table import machine_table
+from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
@@ -55,7 +55,7 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tup
     changed = figures.STEP_FIGURES["changed"]
     by_hand = (
         []
-        if changed.lacking(subject)
+        if changed.missing(subject)
         else [(gettext("What changed at step {step}", step=step + 1), changed.table(subject))]
     )
     return [(_alignment(chosen.face), alignment), *_of_step(trace, step, subject, after), *by_hand]
@@ -76,13 +76,13 @@ def _of_step(
     own = figures.STEP_FIGURES["units"]
     units = (
         []
-        if own.lacking(subject)
+        if own.missing(subject)
         else [
             (gettext("Units of the context vector of step {step}", step=step + 1), own.table(subject)),
         ]
     )
     found = [
-        (gettext("Architecture diagram at step {step}", step=step + 1), machine_table(trace, step)),
+        (gettext("Architecture diagram at step {step}", step=step + 1), diagram_table(trace, step)),
         (gettext("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
         (gettext("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
         *units,

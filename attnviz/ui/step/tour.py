@@ -15,7 +15,7 @@ from attnviz.trace import Record
 from attnviz.ui.components.tour.tour import tour_card
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import posterior_of
-from attnviz.ui.shared_payloads import Asked, address
+from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.wording.coloured_text import spans
 from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
@@ -33,15 +33,15 @@ def tour(view: View, theme: ThemeName) -> None:
         tour_card(view, address(view.trace, "tour", theme, every=True))
 
 
-def tour_stops_record(asked: Asked) -> dict[str, Any]:
+def tour_stops_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all stops."""
     told = toured(asked.trace)
-    stops = [_stop_record(told, stop) for stop in tour_stops(told)]
+    stops = [_stop_payload(told, stop) for stop in tour_stops(told)]
     return {
         "identity": asked.trace.fingerprint,
         "language": language(),
         "words": tour_words(),
-        "stops": [*stops, _quiz_record(told)],
+        "stops": [*stops, _quiz_payload(told)],
     }
 
 
@@ -72,7 +72,7 @@ def tour_words() -> dict[str, str]:
     }
 
 
-def _stop_record(told: TourData, stop: Stop) -> dict[str, Any]:
+def _stop_payload(told: TourData, stop: Stop) -> dict[str, Any]:
     record = {
         "number": stop.number,
         "title": stop.title,
@@ -82,13 +82,13 @@ def _stop_record(told: TourData, stop: Stop) -> dict[str, Any]:
         "missing": stop.missing,
     }
     if stop.number == PULL and not stop.missing:
-        record["pull"] = _pull_record(told)
+        record["pull"] = _pull_payload(told)
     if stop.number == AFTER and not stop.missing:
-        record["after"] = _after_record(told)
+        record["after"] = _after_payload(told)
     return record
 
 
-def _pull_record(told: TourData) -> dict[str, Any]:
+def _pull_payload(told: TourData) -> dict[str, Any]:
     """Return the energies of the step, and the pieces whose energies can be changed."""
     alpha, trace = told.opened.alignment[told.word.step], told.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED])
@@ -99,7 +99,7 @@ def _pull_record(told: TourData) -> dict[str, Any]:
     }
 
 
-def _after_record(told: TourData) -> list[dict[str, Any]]:
+def _after_payload(told: TourData) -> list[dict[str, Any]]:
     """Return prior and posterior shares of the words for which either is largest."""
     words, word = told.record.words(), told.turned
     after: NDArray[np.floating] = words.alignment if told.after is None else told.after
@@ -116,7 +116,7 @@ def _after_record(told: TourData) -> list[dict[str, Any]]:
     ]
 
 
-def _quiz_record(told: TourData) -> dict[str, Any]:
+def _quiz_payload(told: TourData) -> dict[str, Any]:
     """Return the questions of the last stop, with the correct answers and explanations."""
     record, words = told.record, told.record.words()
     asked = questions(record, told.after, told=(told.word.word, told.turned)) if record.attends else ()
@@ -124,7 +124,7 @@ def _quiz_record(told: TourData) -> dict[str, Any]:
         "source": list(words.source),
         "names": [_named(word) for word in words.source],
         "target": _french(record),
-        "questions": [_question_record(told, one) for one in asked],
+        "questions": [_question_payload(told, one) for one in asked],
         "words": quiz_words(told),
         "chance": by_chance(odds(record, asked), len(asked), after=told.after is not None),
     }
@@ -155,7 +155,7 @@ def _named(word: str) -> str:
     return mark_name(word) or quote(shorten(word, LONGEST))
 
 
-def _question_record(told: TourData, one: Question) -> dict[str, Any]:
+def _question_payload(told: TourData, one: Question) -> dict[str, Any]:
     shares = told.record.words().alignment[one.word]
     later = None if told.after is None else told.after[one.word]
     return {

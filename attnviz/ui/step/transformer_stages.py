@@ -49,7 +49,7 @@ def _word(view: View, theme: ThemeName) -> None:
         if given
         else gettext("The likeliest pieces, with the chosen one in violet. A piece with · continues a word.")
     )
-    other_word_panel(view, place_of(view, "rivals", theme))
+    other_word_panel(view, place_of(view, "foils", theme))
 
 
 def _chart(view: View, name: str, theme: ThemeName) -> None:

@@ -18,21 +18,21 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.verification_badge.verification_badge import proof
+from attnviz.ui.components.verification_badge.verification_badge import verification
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import bytes_of, weights_digest_of
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.wording.numbers import power_of_ten, thousands
 from attnviz.wording.verification import (
     badge_text,
     discrepancy_text,
     misfit_text,
-    not_proved_text,
+    not_verified_text,
     quantity_names,
-    what_is_proved,
+    what_is_verified,
 )
 
-_PROVERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda prover: 2 * bytes_of(prover.trace))
+_VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * bytes_of(verifier.trace))
 """LRU cache of verifiers of all visitors, each with its trace and, at most as large, what serves all of its steps."""
 
 
@@ -42,41 +42,43 @@ def verification_badge(view: View, weights: Weights | None, theme: ThemeName, *,
     `after` means that α′ is shown; it is verified only then, since that takes all steps.
     """
     if weights is None:
-        st.text(not_proved_text(view.trace))
+        st.text(not_verified_text(view.trace))
         return
-    proof(view, address(view.trace, "proof", theme, every=False, word=True, after=after))
+    verification(view, address(view.trace, "verification", theme, every=False, word=True, after=after))
 
 
-def proof_record(asked: Asked) -> dict[str, Any]:
-    """Return the payload of a step's badge and checks; raise UnknownRecordError where the model is not installed."""
+def verification_payload(asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of a step's badge and checks; raise UnknownPayloadError where the model is not installed."""
     trace, (step, *others) = asked.trace, asked.steps
     if asked.weights is None or others:
-        raise UnknownRecordError("proof")
+        raise UnknownPayloadError("verification")
     try:
-        found = prover_for(asked).prove(step, () if asked.word is None else (asked.word,), reading=asked.after)
+        found = verifier_for(asked).verify(step, () if asked.word is None else (asked.word,), reading=asked.after)
     except MisfitError:  # altered, or not made by this model
-        return misfit_record(trace, step)
-    return badge_record(trace, found, step)
+        return misfit_payload(trace, step)
+    return badge_payload(trace, found, step)
 
 
-def misfit_record(trace: Record, step: int) -> dict[str, Any]:
+def misfit_payload(trace: Record, step: int) -> dict[str, Any]:
     """Return the payload of the badge where the installed model cannot have made `trace`."""
     return {"holds": False, "told": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
 
 
-def badge_record(trace: Record, found: Verification, step: int) -> dict[str, Any]:
+def badge_payload(trace: Record, found: Verification, step: int) -> dict[str, Any]:
     """Return the payload of the badge of 0-based `step`, from the checks `found`."""
     return {
         "holds": found.holds,
         "told": badge_text(found, step),
-        "about": what_is_proved(),
+        "about": what_is_verified(),
         "wrong": [discrepancy_text(trace, wrong, step) for wrong in found.discrepancies],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
         "rows": verification_rows(found),
     }
 
 
-def verification_rows(proof: Verification, names: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
+def verification_rows(
+    verification: Verification, names: Mapping[str, str] | None = None
+) -> list[tuple[str, str, str, str]]:
     """Return the rows of the checks: name of the quantity, how many numbers, largest difference, and ✓ or ✗.
 
     `names` replaces the usual names of the quantities.
@@ -89,15 +91,15 @@ def verification_rows(proof: Verification, names: Mapping[str, str] | None = Non
             power_of_ten(check.largest_difference),
             "✗" if check.discrepancy else "✓",
         )
-        for check in proof.checks
+        for check in verification.checks
     ]
 
 
-def prover_for(asked: Asked) -> Verifier:
+def verifier_for(asked: PayloadRequest) -> Verifier:
     """Return the verifier of a translation, cached for all its steps and visitors.
 
     The key has the fingerprint of every number, so that an altered trace is verified by itself.
     """
     trace, weights = asked.trace, asked.weights
     assert weights is not None
-    return _PROVERS.get((trace.fingerprint, weights_digest_of(trace)), lambda: verifier_of(trace, weights))
+    return _VERIFIERS.get((trace.fingerprint, weights_digest_of(trace)), lambda: verifier_of(trace, weights))

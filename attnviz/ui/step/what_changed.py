@@ -9,27 +9,27 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import to_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.page_state.view import View
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.payload_addresses import all_at_once
 from attnviz.wording.step_change import change_sentence
 
 
 def what_changed(view: View, theme: ThemeName) -> None:
     """Draw what changed at the current step; nothing for the original translation."""
-    if view.parent is not None and not STEP_FIGURES["changed"].lacking(Subject(view.trace, 0, parent=view.parent)):
+    if view.parent is not None and not STEP_FIGURES["changed"].missing(Subject(view.trace, 0, parent=view.parent)):
         at = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
         chart(view, at, "changed")
 
 
-def changed_record(asked: Asked) -> dict[str, Any]:
-    """Return the payload of the changes at each requested step; raise UnknownRecordError where there is no parent."""
+def changed_payload(asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the changes at each requested step; raise UnknownPayloadError where there is no parent."""
     if asked.parent is None:
-        raise UnknownRecordError("changed")
+        raise UnknownPayloadError("changed")
     figure = STEP_FIGURES["changed"].picture
     subjects = [Subject(asked.trace, step, parent=asked.parent) for step in asked.steps]
-    return chart_record(
+    return chart_payload(
         to_json(figure.template(subjects[0], asked.theme)),
         {
             one.step: AtStep(

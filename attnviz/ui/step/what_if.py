@@ -9,7 +9,7 @@ from typing import Any, cast
 from attnviz import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import UNK
-from attnviz.trace import Branch
+from attnviz.trace import WhatIf
 from attnviz.trace.changes import (
     LONGEST_LENDER,
     Change,
@@ -24,8 +24,8 @@ from attnviz.trace.changes import (
     shares_of,
 )
 from attnviz.trace.interventions import Temperature, from_json
-from attnviz.ui.page_state.branches import add, remove, show, tell, undo
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.what_ifs import add, remove, show, tell, undo
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.borrowed_weights import borrowed_row
 
@@ -42,8 +42,8 @@ def _about(view: View, asked: Mapping[str, Any]) -> View | None:
     """Return the view that was shown when the request was made; by now another what-if may be shown."""
     if asked.get("view") != view.id or not isinstance(asked.get("what_if"), Mapping):
         return None
-    tried = view.branches
-    known = {number: tried.trace(number) for number in range(len(tried.branches) + 1)} if tried else {}
+    tried = view.what_ifs
+    known = {number: tried.trace(number) for number in range(len(tried.what_ifs) + 1)} if tried else {}
     known[view.number] = view.trace
     found = (number for number, trace in known.items() if trace.fingerprint == asked.get("identity"))
     number = next(found, None)
@@ -63,14 +63,14 @@ def take_up(session: Session, on_show: View, request: Mapping[str, Any]) -> None
         match asked.get("kind"):
             case "undo":
                 undo(session, view.id)
-            case "branch":
+            case "what_if":
                 show(session, view.id, int(asked["index"]))
             case "remove":
                 remove(session, view.id, int(asked["index"]))
             case _:
                 change = asked_change(view, asked)
                 if not _is_as_it_was(view, change):
-                    add(session, view.id, Branch(view.number, change, asked.get("held") is True))
+                    add(session, view.id, WhatIf(view.number, change, asked.get("held") is True))
     except AttnvizError as error:
         tell(session, view.id, str(error))
     except (KeyError, TypeError, ValueError, IndexError):

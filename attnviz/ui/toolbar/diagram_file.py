@@ -6,19 +6,19 @@ from dataclasses import asdict
 
 from attnviz.architectures import told
 from attnviz.export.sheet import fit
-from attnviz.figures.diagram_table import machine_table
+from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import gettext
 from attnviz.palette import palette
 from attnviz.ui.components.picture_files.picture_files import PageDrawing, PictureFile
 from attnviz.ui.page_state.view import View
-from attnviz.wording.diagram import machine_alt
+from attnviz.wording.diagram import diagram_alt
 from attnviz.wording.file_headings import step_heading
 
 _NARROWEST, _HEADING, _SENTENCE = 760, 17, 13
 """Smallest width of the diagram and font sizes of the title, in pixels."""
 
 
-def machine_file(view: View, step: int, file: str) -> PictureFile:
+def diagram_file(view: View, step: int, file: str) -> PictureFile:
     """Return the diagram of `view`, of a recurrent translator, at 0-based `step`, as a figure named `file`."""
     trace, ink = view.trace, palette("light")
     heading = step_heading(trace, step, gettext("Architecture diagram"))
@@ -28,10 +28,10 @@ def machine_file(view: View, step: int, file: str) -> PictureFile:
         lines.append((" ".join(sentence.split()), colour, _SENTENCE, 400))
     colours = {name: value for name, value in asdict(ink).items() if isinstance(value, str)} | {"paper": ink.sheet}
     drawing = PageDrawing(
-        f".st-key-{view.key('machine_box')}",
+        f".st-key-{view.key('diagram_box')}",
         _NARROWEST,
         colours,
         [(fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
-        machine_alt(trace, step, told(trace).narrate(trace, step)),
+        diagram_alt(trace, step, told(trace).narrate(trace, step)),
     )
-    return PictureFile(gettext("Architecture diagram"), file, drawing, machine_table(trace, step))
+    return PictureFile(gettext("Architecture diagram"), file, drawing, diagram_table(trace, step))

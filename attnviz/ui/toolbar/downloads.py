@@ -14,7 +14,7 @@ import streamlit as st
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
-from attnviz.export.files import Look, contents, heading, picture, table
+from attnviz.export.files import FigureOptions, contents, heading, picture, table
 from attnviz.export.sheet import printed
 from attnviz.export.story import Story, StoryPicture, story_html
 from attnviz.figures.heatmap import heatmap
@@ -27,7 +27,7 @@ from attnviz.ui.components.file_link.file_link import file_link
 from attnviz.ui.components.picture_files.picture_files import (
     PictureFile,
     followed_picture_files,
-    picture_files_record,
+    picture_files_payload,
 )
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.selection import Selection, with_selection
@@ -36,7 +36,7 @@ from attnviz.ui.resources import knows_after, posterior_of, weights_of
 from attnviz.ui.session_payloads import payload
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
-from attnviz.ui.toolbar.diagram_file import machine_file
+from attnviz.ui.toolbar.diagram_file import diagram_file
 from attnviz.wording.attention_variants import face_names
 
 WIDTH = 656
@@ -83,7 +83,7 @@ def offer_pictures(
     view: View, pictures: Callable[[Selection], Iterable[PictureFile]], name: str, key: str = "export"
 ) -> None:
     """Offer the `pictures` of the current selection in `view`; `name` identifies the data that they are made of."""
-    followed_picture_files(view, payload(view, key, name, lambda chosen: picture_files_record(pictures(chosen))), key)
+    followed_picture_files(view, payload(view, key, name, lambda chosen: picture_files_payload(pictures(chosen))), key)
 
 
 def _story(told: Told, code: str) -> bytes:
@@ -121,9 +121,9 @@ def downloads(view: View) -> None:
         step = selection.step
         files = [picture_file(view.trace, one) for one in pictures(view, with_selection(kept, view, selection))]
         if view.trace.recurrent and not view.trace.imported:
-            files.append(machine_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
+            files.append(diagram_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
         told = gettext("The pictures as they are shown now. Pictures of one step show step {step}.", step=step + 1)
-        return picture_files_record(files, told)
+        return picture_files_payload(files, told)
 
     name = repr(_look(view, kept))
     followed_picture_files(view, payload(view, "export", name, made), "export")
@@ -179,41 +179,41 @@ def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     return {name: file for name, file in files.items() if looks or name.endswith((".html", ".json"))}
 
 
-def _made(view: View, ending: str, look: Look, weights: Weights | None, code: str) -> bytes:
+def _made(view: View, ending: str, options: FigureOptions, weights: Weights | None, code: str) -> bytes:
     """Return a file in the language `code`; made on request, in a thread of the server."""
     set_language(code)
-    return contents(view.trace, ending, look, weights, view.branches)
+    return contents(view.trace, ending, options, weights, view.what_ifs)
 
 
 def pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
-    look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
+    options, trace, subject = _look(view, session), view.trace, subject_of(view, session)
     looks = trace.attends
-    if look.face != "before":
-        yield _face(trace, look)
+    if options.face != "before":
+        yield _face(trace, options)
     else:
         title, file = (gettext("Heatmap"), "heatmap") if looks else (gettext("One vector for every step"), "one-vector")
-        yield Picture(title, heading(trace, look), file, picture(trace, look), table(trace, look))
+        yield Picture(title, heading(trace, options), file, picture(trace, options), table(trace, options))
     for name, one in step_figures(subject).items():
         if not one.summary:
             figure, numbers = one.draw(subject), one.table(subject)
             yield Picture(one.title(subject), one.headline(subject), f"step-{subject.step + 1}-{name}", figure, numbers)
 
 
-def _face(trace: Trace, look: Look) -> Picture:
+def _face(trace: Trace, options: FigureOptions) -> Picture:
     """Return the heatmap with posterior attention or the difference, from the cached posterior."""
     shared: dict[str, Any] = {
-        "by": look.by,
-        "face": look.face,
+        "by": options.by,
+        "face": options.face,
         "posterior": posterior_of(trace),
-        "end": look.end,
-        "margins": look.margins,
+        "end": options.end,
+        "margins": options.margins,
     }
     return Picture(
-        f"{gettext('Heatmap')}, {face_names()[look.face]}",
-        heading(trace, look),
-        f"heatmap-{look.face}",
-        heatmap(trace, colours=look.colours, root=look.root, gold=look.gold, **shared),
+        f"{gettext('Heatmap')}, {face_names()[options.face]}",
+        heading(trace, options),
+        f"heatmap-{options.face}",
+        heatmap(trace, colours=options.colours, root=options.root, gold=options.gold, **shared),
         heatmap_table(trace, **shared),
     )
 
@@ -224,10 +224,10 @@ def file_name(trace: Trace, ending: str) -> str:
     return "-".join(filter(None, ("attnviz", words, ending)))
 
 
-def _look(view: View, session: Mapping[Any, Any]) -> Look:
+def _look(view: View, session: Mapping[Any, Any]) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
     chosen = asdict(shown_choices({**session}, view))
-    return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _gold(view, session)})
+    return FigureOptions(**chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _gold(view, session)})
 
 
 def _gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:

@@ -37,7 +37,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 """Sentences by what they show."""
 
-_OF_A_TRANSLATION = frozenset({"step", "source", "word", "rival", "stage", "target", "branches"})
+_OF_A_TRANSLATION = frozenset({"step", "source", "word", "foil", "stage", "target", "what_ifs"})
 """Address parameters that are meaningless without the sentence they were written for."""
 
 

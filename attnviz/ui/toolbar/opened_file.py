@@ -11,7 +11,7 @@ from attnviz import AttnvizError
 from attnviz.importing.reading import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
-from attnviz.trace import Branches
+from attnviz.trace import WhatIfs
 from attnviz.ui.file_box import file_box
 from attnviz.ui.page_state.view import Session
 
@@ -35,14 +35,14 @@ class Reopened:
     """An uploaded file with its trace, or with an error message."""
 
     name: str
-    branches: Branches | None
+    what_ifs: WhatIfs | None
     """The translation in the file and its what-ifs."""
     problem: str = ""
 
     @property
     def trace(self) -> Any:
         """The translation in the file, or its imported attention."""
-        return self.branches.first if self.branches else None
+        return self.what_ifs.first if self.what_ifs else None
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def open_file(session: Session, name: str, content: bytes) -> None:
         if file is not None:
             choose_attention(session, Choice(name, file, opening=session[_COUNT]))
             return
-        session[_OPENED] = Reopened(name, read_branches(content))
+        session[_OPENED] = Reopened(name, read_what_ifs(content))
         session.pop(_CHOICE, None)
     except AttnvizError as error:
         session[_OPENED] = replace(before, problem=f"{gettext('{name} was not opened.', name=name)} {error}")
@@ -121,7 +121,7 @@ def choose_attention(session: Session, choice: Choice) -> None:
         session[_CHOICE] = replace(choice, problem=str(error))
         session[_OPENED] = replace(session.get(_OPENED, Reopened("", None)), problem="")
         return
-    session[_OPENED] = Reopened(choice.name, Branches(found))
+    session[_OPENED] = Reopened(choice.name, WhatIfs(found))
     session[_CHOICE] = replace(choice, problem="")
 
 
@@ -131,16 +131,16 @@ def chosen_attention(session: Session) -> Choice | None:
     return choice
 
 
-def read_branches(content: bytes) -> Branches:
+def read_what_ifs(content: bytes) -> WhatIfs:
     """Return the trace in the bytes of a file with its what-ifs.
 
     Raise AttnvizError for an invalid trace, or one that is too long to be drawn.
     """
     try:
-        branches = Branches.from_json(content.decode("utf-8"))
+        what_ifs = WhatIfs.from_json(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise AttnvizError(gettext("It is not a text file, so it cannot be a trace file.")) from error
-    for trace in (branches.first, *branches.traces):
+    for trace in (what_ifs.first, *what_ifs.traces):
         most = max(len(trace.source_pieces), len(trace.target_pieces))
         if most > MOST_PIECES:
             raise AttnvizError(
@@ -150,7 +150,7 @@ def read_branches(content: bytes) -> Branches:
                     most=MOST_PIECES,
                 )
             )
-    return branches
+    return what_ifs
 
 
 def reopened(session: Session, request: object) -> Reopened | None:

@@ -16,17 +16,17 @@ from attnviz.trace import Attention
 from attnviz.ui.language import LANGUAGE, language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.detail_level import DEPTH, DEPTHS, forget_depth
 from attnviz.ui.page_state.gold import open_gold
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.link_problems import read_link
 from attnviz.ui.page_state.posterior_section import shows_posterior
 from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.page_state.what_ifs import tried_in
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate
-from attnviz.ui.step.branching import branch_on_show
 from attnviz.ui.step.what_if import is_about, take_up
+from attnviz.ui.step.what_ifs import what_if_on_show
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
@@ -84,12 +84,12 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
 def _view(first: Trace, request: Request | None, opened: opened_file.Reopened | None) -> View:
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
     how: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
-    saved = opened.branches if opened else None
-    view = branch_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
+    saved = opened.what_ifs if opened else None
+    view = what_if_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
     if handle({"what_if": partial(take_up, st.session_state, view)}, lambda asked: is_about(view, asked)):
-        view = branch_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
+        view = what_if_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
     if problems := tried_in(st.session_state, MAIN).problems:
-        _problem("\n".join(problems), key="branch_problem")
+        _problem("\n".join(problems), key="what_if_problem")
         st.toast("\n".join(problems))  # the visitor may have scrolled down
     return view
 

@@ -13,10 +13,10 @@ from attnviz.figures.multiplications import work_figure, work_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart, given_chart, steady_record
+from attnviz.ui.components.chart.chart import EVERY_STEP, chart, given_chart, steady_payload
 from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation.equation import equation, inline_equation
-from attnviz.ui.components.verification_badge.verification_badge import proof
+from attnviz.ui.components.verification_badge.verification_badge import verification
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_of
@@ -25,10 +25,10 @@ from attnviz.ui.step.step_controls import transport
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, Asked, Chosen, Exhibit, missing
 from attnviz.wording.multiplications import work_equation, work_sentence
-from attnviz.wording.verification import not_proved_text
+from attnviz.wording.verification import not_verified_text
 from attnviz.wording.why import attention_name, short_name
 
-_PICTURES = ("microscope", "softmax")
+_PICTURES = ("energy-decomposition", "softmax")
 
 
 def _open(asked: Asked) -> View:
@@ -80,14 +80,16 @@ def _energy(view: View, trace: Trace, theme: ThemeName) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
-    energy_decomposition(view, address(trace, "microscope", theme, every=True), f"microscope_{kind}")
+    energy_decomposition(
+        view, address(trace, "energy-decomposition", theme, every=True), f"energy_decomposition_{kind}"
+    )
     chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
     with st.container(key=view.key(f"ladder_{kind}")):
         equation(view, f"energy_{kind}", address(trace, "equation-1", theme, every=True))
     if weights_of(trace) is None:
-        st.text(not_proved_text(trace))
+        st.text(not_verified_text(trace))
     else:
-        proof(view, address(trace, "proof", theme, every=False), f"proof_{kind}")
+        verification(view, address(trace, "verification", theme, every=False), f"verification_{kind}")
 
 
 def _work(traces: tuple[Trace, ...]) -> dict[str, Work]:
@@ -99,13 +101,13 @@ def _work(traces: tuple[Trace, ...]) -> dict[str, Work]:
 
 def _work_chart(view: View, traces: tuple[Trace, ...], found: dict[str, Work], theme: ThemeName) -> None:
     identity = "-".join(trace.fingerprint for trace in traces)
-    given_chart(view, _work_record(found, identity, theme, language()), "work_chart")
+    given_chart(view, _work_payload(found, identity, theme, language()), "work_chart")
 
 
 @made_once
-def _work_record(_found: dict[str, Work], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
+def _work_payload(_found: dict[str, Work], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
     figure = work_figure(_found, theme=theme)
-    return steady_record(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_found.values()))})
+    return steady_payload(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_found.values()))})
 
 
 def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others

@@ -21,15 +21,14 @@ from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.bleu_by_length import Rows, measured
-from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_record
+from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_payload
 from attnviz.ui.components.gallery.gallery import cell, gallery, group
-from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_record, written_lane
-from attnviz.ui.components.verification_badge.verification_badge import proof
+from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_payload, written_lane
+from attnviz.ui.components.verification_badge.verification_badge import verification
 from attnviz.ui.components.view_state.view_state import view_state
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import models, translate, weights_of
-from attnviz.ui.shared_payloads import Asked as RecordAsked
-from attnviz.ui.shared_payloads import Maker, UnknownRecordError, address, shown_trace
+from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification_rows
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER, Asked, Chosen, Exhibit
@@ -44,7 +43,7 @@ from attnviz.wording.parallel_translations import (
     note,
     standing,
 )
-from attnviz.wording.verification import discrepancy_text, what_is_proved
+from attnviz.wording.verification import discrepancy_text, what_is_verified
 
 MODELS = (FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE)
 """In the order of the page."""
@@ -77,7 +76,7 @@ def _all(asked: Asked) -> list[Any]:
 
 def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
     traces = _all(asked)
-    st.session_state["answers_on_show"] = traces  # payloads need the traces held
+    st.session_state["attributions_on_show"] = traces  # payloads need the traces held
     if absent := [name for name in MODELS if name not in models()]:
         st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _measured()
@@ -106,7 +105,7 @@ def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
             view.steps - len(notes)
         )
         drawn.append(written_lane(trace, model_name(trace), facts_told(_facts(trace, rows)), "", notes))
-    return lanes_record("-".join(trace.fingerprint for trace in traces), labels, drawn)
+    return lanes_payload("-".join(trace.fingerprint for trace in traces), labels, drawn)
 
 
 def _facts(trace: Any, rows: Rows) -> Facts:
@@ -131,7 +130,7 @@ def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
     words = len(asked.sentence.split())
     figure = bleu_by_length(rows, theme, marked=words)
     st.html(f'<h2 class="section">{_length_title()}</h2>')
-    given_chart(view, steady_record(figure.to_json(), {EVERY_STEP: ("", _length_told(rows))}), "by_length")
+    given_chart(view, steady_payload(figure.to_json(), {EVERY_STEP: ("", _length_told(rows))}), "by_length")
 
 
 def _length_told(rows: Rows) -> str:
@@ -151,28 +150,28 @@ def _badge(view: View, traces: list[Any], theme: ThemeName) -> None:
     """Draw one badge for the step in all models, except those no longer installed."""
     parts = ".".join(trace.fingerprint for trace in traces if weights_of(trace) is not None)
     if parts:
-        proof(view, address(view.trace, "answers-proof", theme, every=False, part=parts))
+        verification(view, address(view.trace, "answers-verification", theme, every=False, part=parts))
 
 
-def _proof(asked: RecordAsked) -> dict[str, Any]:
+def _verification(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the checks of a step in every model; of shorter translations the last step."""
     step, *others = asked.steps
     traces = [shown_trace(fingerprint) for fingerprint in asked.part.split(".")]
     if others or any(trace is None for trace in traces):
-        raise UnknownRecordError("answers-proof")
+        raise UnknownPayloadError("answers-verification")
     found: list[tuple[Record, int, Verification]] = []
     for trace in traces:
         weights, at = weights_of(trace), min(step, len(trace.target_pieces) - 1)
         if weights is None:
-            raise UnknownRecordError("answers-proof")
+            raise UnknownPayloadError("answers-verification")
         try:
-            found.append((trace, at, verifier_of(trace, weights).prove(at)))
+            found.append((trace, at, verifier_of(trace, weights).verify(at)))
         except MisfitError:
             return {"holds": False, "told": misfit_of(trace), "wrong": [], "about": "", "names": [], "rows": []}
     return {
         "holds": all(one.holds for _, _, one in found),
         "told": combined_badge([one for _, _, one in found], step),
-        "about": what_is_proved(),
+        "about": what_is_verified(),
         "wrong": [
             f"{trace.model}: {discrepancy_text(trace, wrong, at)}"
             for trace, at, one in found
@@ -185,7 +184,7 @@ def _proof(asked: RecordAsked) -> dict[str, Any]:
     }
 
 
-MAKERS: Mapping[str, Maker] = {"answers-proof": _proof}
+MAKERS: Mapping[str, Maker] = {"answers-verification": _verification}
 """By the names in their addresses."""
 
 

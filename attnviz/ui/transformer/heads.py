@@ -23,7 +23,7 @@ from attnviz.ui.components.energy_decomposition.energy_decomposition import ener
 from attnviz.ui.components.equation.equation import equation
 from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.player.player import Pair
-from attnviz.ui.components.verification_badge.verification_badge import proof
+from attnviz.ui.components.verification_badge.verification_badge import verification
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
@@ -43,7 +43,7 @@ from attnviz.wording.opened_head import (
     opened_titles,
     row_names,
 )
-from attnviz.wording.verification import not_proved_text
+from attnviz.wording.verification import not_verified_text
 
 HEAD = "head"
 """Name of the opened head, in the session state and in the address."""
@@ -88,7 +88,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:  # noqa: ARG001 
     with left:
         steady_chart(view, _heatmap(opened, opened.fingerprint, theme, language()), "{}", "heatmap")
     with right:
-        _proof(view, opened, theme)
+        _verification(view, opened, theme)
         energy_decomposition(view, _at(opened, "open-products", theme))
     with st.container(key=view.key("stages")):
         for number, title in opened_titles().items():
@@ -112,14 +112,14 @@ def _stage(view: View, opened: OpenHead, number: int, title: str, theme: ThemeNa
     equation(view, number, _at(opened, f"open-equation-{number}", theme))
 
 
-def _proof(view: View, opened: OpenHead, theme: ThemeName) -> None:
+def _verification(view: View, opened: OpenHead, theme: ThemeName) -> None:
     trace: Any = opened.trace
     if weights_of(trace) is None:
-        st.text(not_proved_text(trace))
+        st.text(not_verified_text(trace))
         return
-    at = _at(opened, "open-proof", theme, every=False)
+    at = _at(opened, "open-verification", theme, every=False)
     # The whole encoder is verified with any step: its positions are not steps.
-    proof(view, at.replace("steps={step}", "steps=0") if opened.kind == "encoder" else at)
+    verification(view, at.replace("steps={step}", "steps=0") if opened.kind == "encoder" else at)
 
 
 def _pair(kind: Kind) -> Pair:

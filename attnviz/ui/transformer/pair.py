@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.decomposable_recomputation import recompute_decomposable
-from attnviz.analysis.decomposable_verification import prove_judgement
+from attnviz.analysis.decomposable_verification import verify_judgement
 from attnviz.analysis.pair_attention import PairAttention, largest_difference, reordered, swapped
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.judgement import (
@@ -31,10 +31,10 @@ from attnviz.trace import Judgement
 from attnviz.ui.components.chart.chart import (
     EVERY_STEP,
     AtStep,
-    chart_record,
+    chart_payload,
     given_chart,
     steady_chart,
-    steady_record,
+    steady_payload,
 )
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.player.player import Pair
@@ -50,7 +50,7 @@ from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import Asked, Chosen, Exhibit
 from attnviz.ui.transformer.word_swap import choose_swap
 from attnviz.wording import judgement as wording
-from attnviz.wording.verification import what_is_proved
+from attnviz.wording.verification import what_is_verified
 
 FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
@@ -99,14 +99,14 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
     judgement = looks.judgement
     st.html(f'<p class="reading">{wording.detector_told()}</p>')
     transport(view, Pair((gettext("English"), gettext("French")), written=False))
-    given_verification(view, _proof(judgement, judgement.fingerprint, language()))
+    given_verification(view, _verification(judgement, judgement.fingerprint, language()))
     st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attend_told()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
         steady_chart(view, _heatmap(looks, looks.fingerprint, theme, language(), True), "{}", "heatmap")
     with right:
         other = PairAttention(judgement, "source")
-        given_chart(view, steady_record(_heatmap(other, other.fingerprint, theme, language(), False), {}), "other_way")
+        given_chart(view, steady_payload(_heatmap(other, other.fingerprint, theme, language(), False), {}), "other_way")
     left, right = st.columns(2, gap="large")
     with left:
         st.html(f'<h2 class="section">{gettext("Compare")}</h2>')
@@ -146,7 +146,7 @@ def _bag(
     theme: ThemeName,
     code: str,  # noqa: ARG001  the key
 ) -> dict[str, Any]:
-    return steady_record(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", _bag_told(_one, _other))})
+    return steady_payload(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", _bag_told(_one, _other))})
 
 
 def _bag_told(one: Judgement, other: Judgement | None) -> str:
@@ -176,7 +176,7 @@ def _heatmap(_looks: PairAttention, identity: str, theme: ThemeName, code: str, 
 
 @made_once
 def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001
-    return chart_record(
+    return chart_payload(
         to_json(compared_template(_judgement, theme)),
         {
             step: AtStep(to_json(compared_values(_judgement, step)), "", compared_sentence(_judgement, step))
@@ -186,18 +186,18 @@ def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str)
 
 
 @made_once
-def _proof(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key
+def _verification(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key
     weights = weights_of_detector(_judgement)
     if weights is None:
         told = gettext(
             "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=_judgement.model
         )
         return {"holds": False, "told": told, "wrong": [], "about": "", "names": [], "rows": []}
-    found = prove_judgement(_judgement, weights)
+    found = verify_judgement(_judgement, weights)
     return {
         "holds": found.holds,
         "told": wording.pair_badge(found),
-        "about": what_is_proved(),
+        "about": what_is_verified(),
         "wrong": [],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
         "rows": verification_rows(found, wording.quantity_names()),

@@ -51,7 +51,7 @@ _CHOICES = (RUNG, heads.HEAD, SWAP)
 _HELD = "transformer_on_show"
 
 
-def transformer_room(asked: Asked) -> None:
+def transformer_view(asked: Asked) -> None:
     """Draw the chosen rung for the sentence of `asked`."""
     session = st.session_state
     for name in _CHOICES:

@@ -13,9 +13,9 @@ from attnviz.analysis.forced_words import ForcedWords, forced_words
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_record, steady_record
+from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_payload, steady_payload
 from attnviz.ui.page_state.view import View
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import Trio, led_through, missing, trio_stamp
 from attnviz.wording.why import forgetting_sentences
@@ -30,20 +30,20 @@ def forced(view: View, three: Trio, theme: ThemeName) -> None:
     chart(view, at, "forced_words", waiting=gettext("Computing…"))
 
 
-def forced_record(asked: Asked) -> dict[str, Any]:
+def forced_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for the requested translation, or of an empty one with the reason.
 
-    Raise UnknownRecordError where one of the models is missing.
+    Raise UnknownPayloadError where one of the models is missing.
     """
     if missing():
-        raise UnknownRecordError("forced-words")
+        raise UnknownPayloadError("forced-words")
     try:
         found = _found(asked.trace)
     except AttnvizError as error:  # for example, the models segment it into different words
-        return steady_record(go.Figure(layout=_NOTHING).to_json(), {EVERY_STEP: ("", str(error))})
+        return steady_payload(go.Figure(layout=_NOTHING).to_json(), {EVERY_STEP: ("", str(error))})
     told = _told(found)
     figures = [forced_words_figure(found, slanting=slanting, theme=asked.theme) for slanting in (False, True)]
-    return fitting_record(figures, {EVERY_STEP: ("", told)})
+    return fitting_payload(figures, {EVERY_STEP: ("", told)})
 
 
 def forced_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:

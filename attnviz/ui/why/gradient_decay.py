@@ -14,11 +14,11 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
 from attnviz.trace.attributions import Signals
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_record
+from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_payload
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import signals_of, weights_digest_of
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import Trio, led_through, missing, trio_stamp
 from attnviz.wording.why import reach_sentences
@@ -32,18 +32,18 @@ def signals(view: View, three: Trio, theme: ThemeName) -> None:
     chart(view, at, "signals", waiting=gettext("Computing…"))
 
 
-def signals_record(asked: Asked) -> dict[str, Any]:
-    """Return the payload of the figure for the requested translation; raise UnknownRecordError where there is none."""
+def signals_payload(asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the figure for the requested translation; raise UnknownPayloadError where there is none."""
     if missing():
-        raise UnknownRecordError("signals")
+        raise UnknownPayloadError("signals")
     try:
         traces = led_through(asked.trace)
         found = [_reckoned(trace) for trace in traces]
     except AttnvizError as error:
-        raise UnknownRecordError("signals") from error
+        raise UnknownPayloadError("signals") from error
     kinds, told = _kinds(traces), _told(traces, found)
     figures = [signals_figure(kinds, found, across=across, theme=asked.theme) for across in (3, 1)]
-    return fitting_record(figures, {EVERY_STEP: ("", told)})
+    return fitting_payload(figures, {EVERY_STEP: ("", told)})
 
 
 def signals_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:

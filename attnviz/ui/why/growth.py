@@ -17,12 +17,12 @@ from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, kept_in, size_of
 from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_record
-from attnviz.ui.components.side_by_side.side_by_side import lane, lanes, lanes_record
+from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_payload
+from attnviz.ui.components.side_by_side.side_by_side import lane, lanes, lanes_payload
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import devices, models, translations
-from attnviz.ui.shared_payloads import Asked, UnknownRecordError, address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import MODELS, judge, missing, trio_stamp
 from attnviz.wording.numbers import decimal
@@ -43,10 +43,10 @@ def growing(view: View, theme: ThemeName) -> None:
     )
 
 
-def growth_record(asked: Asked) -> dict[str, Any]:
+def growth_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the translations of every beginning of the sentence, side by side.
 
-    Raise UnknownRecordError where there are none.
+    Raise UnknownPayloadError where there are none.
     """
     found = _asked(asked)
     labels = [
@@ -63,14 +63,14 @@ def growth_record(asked: Asked) -> dict[str, Any]:
     ]
     measure = gettext("reference for the others")
     drawn.append(lane(gettext("A better model"), found.judge, "", texts=found.references, notes=[measure]))
-    return lanes_record(f"{asked.trace.fingerprint} growing", labels, drawn, found.clauses)
+    return lanes_payload(f"{asked.trace.fingerprint} growing", labels, drawn, found.clauses)
 
 
-def growth_chart_record(asked: Asked) -> dict[str, Any]:
-    """Return the payload of their scores; raise UnknownRecordError where there are none."""
+def growth_chart_payload(asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of their scores; raise UnknownPayloadError where there are none."""
     found = _asked(asked)
     figure = sentence_growth_figure(found, theme=asked.theme)
-    return steady_record(figure.to_json(), {EVERY_STEP: ("", growth_sentence(found))})
+    return steady_payload(figure.to_json(), {EVERY_STEP: ("", growth_sentence(found))})
 
 
 def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -113,11 +113,11 @@ def _note(score: float) -> str:
     return f"chrF {decimal(score, 0)}"
 
 
-def _asked(asked: Asked) -> Growth:
+def _asked(asked: PayloadRequest) -> Growth:
     try:
         return grown(asked.trace)
     except AttnvizError as error:
-        raise UnknownRecordError("growth") from error
+        raise UnknownPayloadError("growth") from error
 
 
 @kept_in(LRUCache(2 << 20, size=size_of))

@@ -11,7 +11,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.bleu_by_length import FILE, Rows
 from attnviz.ui.bleu_by_length import measured as measured_of
-from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_record
+from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import MODELS, Trio
@@ -29,7 +29,7 @@ def by_length(view: View, three: Trio, theme: ThemeName) -> str:
         )
     words = len(three.good.source_text.split())
     figure = bleu_by_length(rows, theme, marked=words)
-    record = steady_record(figure.to_json(), {EVERY_STEP: ("", _told(rows, words, three))})
+    record = steady_payload(figure.to_json(), {EVERY_STEP: ("", _told(rows, words, three))})
     given_chart(view, record, "by_length")
     return ""
 

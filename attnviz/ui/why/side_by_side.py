@@ -9,7 +9,7 @@ import pandas as pd
 
 from attnviz import Trace
 from attnviz.languages import gettext, language, ngettext
-from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_record, written_lane
+from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.figure_cache import made_once
 from attnviz.ui.page_state.view import View
 from attnviz.ui.why.three_models import Trio
@@ -21,14 +21,14 @@ from attnviz.wording.why import attention_name
 def race(view: View, three: Trio) -> None:
     """Draw the three translations of `three` with their step controls."""
     identity = "-".join(trace.fingerprint for trace in three.own)
-    lanes(view, _record(three, identity, language()))
+    lanes(view, _payload(three, identity, language()))
 
 
 @made_once
-def _record(_three: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  the key of the cache
+def _payload(_three: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  the key of the cache
     count = len(_three.longest.target_pieces)
     labels = [gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
-    return lanes_record(identity, labels, [_lane(trace, count) for trace in _three.own])
+    return lanes_payload(identity, labels, [_lane(trace, count) for trace in _three.own])
 
 
 def _lane(trace: Trace, count: int) -> dict[str, object]:

@@ -38,7 +38,7 @@ RACE, GROWTH = "why", "growing"
 _HELD = "why_on_show"
 
 
-def why_room(three: Trio, main: View) -> None:
+def why_page(three: Trio, main: View) -> None:
     """Draw the page for the sentence of `three`; its address includes the parameters of `main`.
 
     `main` is the view of other pages.

@@ -3,7 +3,7 @@
 import { givePage } from "../address.js";
 import { acknowledge } from "../outbox/outbox.js";
 
-/** @param {Mounted<{ handled: Record<string, number>, memory: string, page: PageRecord }>} mounted */
+/** @param {Mounted<{ handled: Record<string, number>, memory: string, page: PagePayload }>} mounted */
 export default function ({ data }) {
   givePage(data.page.entry, data.page.parameters);
   acknowledge(data.handled, data.memory);

@@ -2,10 +2,10 @@
 
 /** What is on show: the names of the likeliest pieces with their ids, what stands in both boxes, and what there is to say
  * of what was typed. */
-interface WordsRecord {
+interface WordsPayload {
   likeliest: { name: string; piece: number }[];
   word: string;
-  rival: string;
+  foil: string;
   told: string[];
 }
 
@@ -15,7 +15,7 @@ interface NamedPiece {
   told: string;
 }
 
-interface WordChoiceRecord extends Place {
+interface WordChoicePayload extends Place {
   /** Where that is of a typed text. */
   named: string;
   /** Whether a second word can be chosen. */
@@ -23,10 +23,10 @@ interface WordChoiceRecord extends Place {
   words: Words;
 }
 
-interface WordChoiceState extends Fetching<WordsRecord> {
+interface WordChoiceState extends Fetching<WordsPayload> {
   /** Where that is of a typed text, and what the boxes are called. */
   named: string;
   words: Words;
-  record?: WordsRecord;
+  payload?: WordsPayload;
   stop(): void;
 }

@@ -1,6 +1,6 @@
 // Which word a logit is taken apart for, and which it is compared with: one of the likeliest, or any that is typed.
 
-import { fetched, recordOf } from "../payloads.js";
+import { fetched, payloadOf } from "../payloads.js";
 import { fill, find, findAll, follow, soon, states, write } from "../shared.js";
 import { chooseIn, shown } from "../view.js";
 
@@ -12,14 +12,14 @@ let lists = 0;
  * @param {WordChoiceState} state
  */
 function draw(root, state) {
-  const record = recordOf(root, state, draw);
-  if (!record || record === state.record) return;
-  state.record = record;
-  find(root, "datalist").replaceChildren(...record.likeliest.map(({ name }) => new Option("", name)));
+  const payload = payloadOf(root, state, draw);
+  if (!payload || payload === state.payload) return;
+  state.payload = payload;
+  find(root, "datalist").replaceChildren(...payload.likeliest.map(({ name }) => new Option("", name)));
   for (const box of findAll(root, "input", HTMLInputElement)) {
-    box.value = box.dataset.what === "word" ? record.word : record.rival;
+    box.value = box.dataset.what === "word" ? payload.word : payload.foil;
   }
-  write(find(root, ".told"), record.told.join("\n"));
+  write(find(root, ".told"), payload.told.join("\n"));
 }
 
 /**
@@ -33,15 +33,15 @@ async function take(root, state, box) {
   const text = box.value.trim(), { step } = shown(root), word = box.dataset.what === "word";
   /** @type {(piece: number | null, typed: string) => void} */
   const choose = (piece, typed) =>
-    chooseIn(root, word ? { word: piece, typedWord: typed } : { rival: piece, typedRival: typed });
+    chooseIn(root, word ? { word: piece, typedWord: typed } : { foil: piece, typedFoil: typed });
   const own = word ? state.words.own : state.words.other;
   if (!text || text === own) {
-    state.record = undefined; // what was typed and names nothing goes, too
+    state.payload = undefined; // what was typed and names nothing goes, too
     choose(null, "");
     soon(root, state, draw);
     return;
   }
-  const likely = state.record?.likeliest.find(({ name }) => name === text);
+  const likely = state.payload?.likeliest.find(({ name }) => name === text);
   if (likely) {
     choose(likely.piece, text);
     return;
@@ -72,7 +72,7 @@ function start(root) {
   return follow(root, state, ["step", "words"], () => soon(root, state, draw));
 }
 
-/** @param {Mounted<WordChoiceRecord>} mounted */
+/** @param {Mounted<WordChoicePayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".word-choice");
   /** @type {WordChoiceState} */

@@ -8,7 +8,7 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
 
-def ledger_choice(view: View, at: str, named: str, words: Mapping[str, str], *, both: bool) -> None:
+def logit_attribution_choice(view: View, at: str, named: str, words: Mapping[str, str], *, both: bool) -> None:
     """Draw the select boxes with options from the address `at`; `named` maps typed text to a piece."""
     record = {"at": at, "named": named, "words": dict(words), "both": both}
-    component("attributed_word", isolate=False)(key=view.key("ledger_choice"), data=record)
+    component("attributed_word", isolate=False)(key=view.key("logit_attribution_choice"), data=record)

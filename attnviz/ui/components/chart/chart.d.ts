@@ -1,6 +1,6 @@
 // What a chart is given and what it keeps.
 
-interface ChartRecord {
+interface ChartPayload {
   /** What the figures of all steps have in common, as JSON. */
   template: string;
   /** What fills it, as JSON by step, or once under "every". */
@@ -14,8 +14,8 @@ interface ChartRecord {
 }
 
 /** The figure drawn last, of which step, source piece and order of rows. */
-interface ChartState extends Fetching<ChartRecord> {
-  /** How many steps there are, where the record of the next is fetched ahead. */
+interface ChartState extends Fetching<ChartPayload> {
+  /** How many steps there are, where the payload of the next is fetched ahead. */
   steps: number;
   template?: string;
   text?: string;

@@ -1,12 +1,12 @@
 // Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
 //
-// Of a record `template` is what the figures of all steps have in common, `values` maps steps to what fills it, as JSON
+// Of a payload `template` is what the figures of all steps have in common, `values` maps steps to what fills it, as JSON
 // texts; those under "every" serve every step. What a figure is a
 // picture of is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones
 // are marked and a click chooses.
 
 import { enlargement, larger, onLetters } from "../larger.js";
-import { fetchAhead, recordOf } from "../payloads.js";
+import { fetchAhead, payloadOf } from "../payloads.js";
 import {
   chartOf,
   CONFIG,
@@ -23,7 +23,7 @@ import {
 } from "../shared.js";
 import { chooseIn, listenIn, shown } from "../view.js";
 import { freeze, slide } from "./frozen.js";
-import { takeHold, watchTrials } from "./hand.js";
+import { takeHold, watchPerturbationTests } from "./hand.js";
 import { at, marks } from "./marks.js";
 import { linkPanels } from "./panels.js";
 import { choice, light, tellPointing } from "./pointing.js";
@@ -168,11 +168,11 @@ async function draw(root, state) {
   const Plotly = await library();
   const { step, source, order } = shown(root);
   if (step === null || !states.has(root)) return;
-  const record = recordOf(root, state, draw);
-  if (!record) return;
+  const payload = payloadOf(root, state, draw);
+  if (!payload) return;
   if (state.steps) fetchAhead(root, state, state.steps);
-  const { template, values, captions } = record;
-  const text = fitting(root, record) ?? values["every"] ?? values[step];
+  const { template, values, captions } = payload;
+  const text = fitting(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
   caption(root, captions[step] ?? captions["every"] ?? ["", ""]);
@@ -182,7 +182,7 @@ async function draw(root, state) {
   const chart = chartOf(root);
   Object.assign(state, { step, source, order, text, template, by });
   if (!same) {
-    state.figure = filled(JSON.parse(template), { ...JSON.parse(record.common ?? "{}"), ...JSON.parse(text) });
+    state.figure = filled(JSON.parse(template), { ...JSON.parse(payload.common ?? "{}"), ...JSON.parse(text) });
     state.places = arrange(state.figure, order === "strongest");
     if (by !== 1) state.figure = larger(state.figure, by);
     describe(root, state.figure.layout, state);
@@ -205,7 +205,7 @@ async function draw(root, state) {
  * Of a picture that can be laid out in several ways, what fills it in the first way for which there is room, or in the
  * last.
  * @param {HTMLElement} root
- * @param {ChartRecord} record
+ * @param {ChartPayload} payload
  */
 function fitting(root, { fits }) {
   const room = fits && find(root, ".scroll").clientWidth;
@@ -231,7 +231,7 @@ function start(root) {
     listenIn(root, "point", ({ detail }) => {
       if (state.figure) light(root, chartOf(root), state, detail);
     }),
-    watchTrials(root, state),
+    watchPerturbationTests(root, state),
   ];
   endWith(state, () => {
     room.disconnect();
@@ -240,7 +240,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<ChartRecord | Place & { waiting: string, ahead: number, hand?: Words }>} mounted */
+/** @param {Mounted<ChartPayload | Place & { waiting: string, ahead: number, hand?: Words }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".chart-box");
   /** @type {ChartState} */

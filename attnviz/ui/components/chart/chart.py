@@ -29,7 +29,7 @@ class AtStep(NamedTuple):
     sentence: str = ""
 
 
-def chart_record(template: str, steps: Mapping[int, AtStep]) -> dict[str, Any]:
+def chart_payload(template: str, steps: Mapping[int, AtStep]) -> dict[str, Any]:
     """Return the payload of a chart with a figure for each of `steps`.
 
     `template` and values are as `figures.template.to_json` writes them. In `layout.meta` a figure has its text
@@ -48,12 +48,12 @@ Captions = Mapping[int, tuple[str, str]] | Mapping[str, tuple[str, str]]
 """Heading and sentence of each step, or of `EVERY_STEP`."""
 
 
-def steady_record(figure: str, captions: Captions) -> dict[str, Any]:
+def steady_payload(figure: str, captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step; `figure` is JSON, `captions` are by step."""
     return {"template": figure, "values": {EVERY_STEP: "{}"}, "captions": {str(i): one for i, one in captions.items()}}
 
 
-def fitting_record(figures: Sequence[go.Figure], captions: Captions) -> dict[str, Any]:
+def fitting_payload(figures: Sequence[go.Figure], captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step and has several layouts.
 
     `figures` have the same data, the widest first; the browser takes the first that fits its box.
@@ -110,7 +110,7 @@ def chart(
     ahead: bool = False,
     hand: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw the figure of the current step in `view` from the payload (`chart_record`) at the address `at`.
+    """Draw the figure of the current step in `view` from the payload (`chart_payload`) at the address `at`.
 
     Once a visitor has chosen a word or a source piece, the payload at `chosen` is used, where given. `waiting` is shown
     while the payload loads; `ahead` prefetches that of the next step. With `hand`, the labels of the sliders, the bars

@@ -173,7 +173,7 @@ function press(root, state, piece, event) {
  * @param {HTMLElement} root
  * @param {ChartState} state
  */
-export function watchTrials(root, state) {
+export function watchPerturbationTests(root, state) {
   /** The translation that something was tried on and is not answered yet. @type {string | undefined} */
   let asked;
   /** @param {WhatIf | null} change */

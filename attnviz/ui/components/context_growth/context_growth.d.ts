@@ -24,7 +24,7 @@ interface GrowthMeta extends Omit<Meta, "rows"> {
 }
 
 /** `annotations` and `alpha` are float32 in base64, a row for each source piece and for each step. */
-interface GrowthRecord {
+interface GrowthPayload {
   language: string;
   symbol: string;
   annotations: string;
@@ -59,12 +59,12 @@ interface GrowthChart extends Chart {
   runningSum(): number[];
 }
 
-interface GrowthState extends Fetching<GrowthRecord> {
+interface GrowthState extends Fetching<GrowthPayload> {
   /** How many times as large as usual it is. */
   by: number;
   chart: GrowthChart;
-  /** The record taken in last, and what is read from it. */
-  record: GrowthRecord;
+  /** The payload taken in last, and what is read from it. */
+  payload: GrowthPayload;
   annotations: Float32Array[];
   alpha: Float32Array[];
   skeletons: { figure: GrowthFigure; thinned: GrowthFigure | null };

@@ -2,7 +2,7 @@
 // so far. The annotations come once for all steps; each step is multiplied out here.
 
 import { enlargement, larger, onLetters } from "../larger.js";
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import {
   calm,
   chartOf,
@@ -38,7 +38,7 @@ const lower = (number) => String(number).replace(/\d/g, (digit) => LOWERED[Numbe
  * @param {Growth} growth
  * @param {GrowthState} state
  */
-const context = ({ step }, { record }) => `${record.symbol}${lower(step + 1)}`;
+const context = ({ step }, { payload }) => `${payload.symbol}${lower(step + 1)}`;
 
 /**
  * @param {Growth} numbers
@@ -48,7 +48,7 @@ const context = ({ step }, { record }) => `${record.symbol}${lower(step + 1)}`;
 function figure(numbers, state, source) {
   const { added } = state;
   const { layout, data } = numbers.skeleton;
-  const { units, words } = state.record;
+  const { units, words } = state.payload;
   const count = numbers.lines.length;
   const strips = numbers.lines.map((line) => line.strip);
   const running = added === count ? numbers.total : sum(strips.slice(0, added), units);
@@ -77,7 +77,7 @@ function figure(numbers, state, source) {
  */
 function tell(root, numbers, state) {
   const { added } = state;
-  const { words } = state.record;
+  const { words } = state.payload;
   const count = numbers.lines.length;
   const weight = numbers.lines.slice(0, added).reduce((total, line) => total + line.weight, 0);
   const range = find(root, ".added", HTMLInputElement);
@@ -89,7 +89,7 @@ function tell(root, numbers, state) {
     : fill(words.some, { k: added, n: count, weight: number(weight, 2) });
   find(root, "output").textContent = told;
   find(root, ".build").textContent = state.timer ? words.stop : words.build;
-  const alt = [numbers.skeleton.layout.meta.alt, state.record.captions[numbers.step], `${told}.`];
+  const alt = [numbers.skeleton.layout.meta.alt, state.payload.captions[numbers.step], `${told}.`];
   state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
 }
 
@@ -192,13 +192,13 @@ function build(root, state) {
  * @param {GrowthState} state
  */
 function show(root, state) {
-  const record = recordOf(root, state, show);
-  if (!record) return;
-  speak(record.language);
-  if (record !== state.record) read(root, state, record);
+  const payload = payloadOf(root, state, show);
+  if (!payload) return;
+  speak(payload.language);
+  if (payload !== state.payload) read(root, state, payload);
   const { step, order } = shown(root);
   if (step === null || !state.alpha[step]) return;
-  const sentence = state.record.captions[step] ?? "";
+  const sentence = state.payload.captions[step] ?? "";
   write(find(root, "p"), sentence);
   const strongest = order === "strongest";
   const by = enlargement(), key = [step, order, by].join();
@@ -214,21 +214,21 @@ function show(root, state) {
 }
 
 /**
- * Takes in another record.
+ * Takes in another payload.
  * @param {HTMLElement} root
  * @param {GrowthState} state
- * @param {GrowthRecord} record
+ * @param {GrowthPayload} payload
  */
-function read(root, state, record) {
-  const { figure, thinned } = record;
-  state.record = record;
-  state.annotations = rows(record.annotations, record.units);
-  state.alpha = rows(record.alpha, state.annotations.length);
+function read(root, state, payload) {
+  const { figure, thinned } = payload;
+  state.payload = payload;
+  state.annotations = rows(payload.annotations, payload.units);
+  state.alpha = rows(payload.alpha, state.annotations.length);
   state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
   state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
   state.key = null;
   state.look = null;
-  say(root, record.words);
+  say(root, payload.words);
 }
 
 /**
@@ -278,7 +278,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<GrowthRecord | Place>} mounted */
+/** @param {Mounted<GrowthPayload | Place>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".growth");
   /** @type {GrowthState} */

@@ -24,19 +24,21 @@ def context_growth(view: View, at: str) -> None:
     component("context_growth", isolate=False)(key=view.key("growth"), data={"at": at})
 
 
-def growth_record(trace: Trace, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
+def growth_payload(trace: Trace, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
     """Return the payload of the context's sum; `sentences` maps the steps to their captions."""
     vectors = trace.annotations[:, : trace.contexts.shape[1]]
-    return _record(partial(context_frame, trace, theme=theme), "c", vectors, trace.alignment, sentences)
+    return _payload(partial(context_frame, trace, theme=theme), "c", vectors, trace.alignment, sentences)
 
 
-def values_record(trace: TransformerTrace | OpenHead, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
+def values_payload(
+    trace: TransformerTrace | OpenHead, sentences: Mapping[int, str], theme: ThemeName
+) -> dict[str, Any]:
     """Return the same payload for the opened head of a transformer: the weighted sum of its values."""
     opened = open_head(trace)
-    return _record(partial(values_frame, trace, theme=theme), "z", opened.values, opened.weights, sentences)
+    return _payload(partial(values_frame, trace, theme=theme), "z", opened.values, opened.weights, sentences)
 
 
-def _record(
+def _payload(
     frame: Callable[..., go.Figure],
     symbol: str,
     vectors: FloatArray,

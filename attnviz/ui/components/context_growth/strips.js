@@ -43,7 +43,7 @@ export function sum(terms, units) {
  */
 export function multiply(state, step, strongest) {
   const alpha = state.alpha[step];
-  const { units } = state.record;
+  const { units } = state.payload;
   const skeleton = (strongest && state.skeletons.thinned) || state.skeletons.figure;
   const { names, rows: most } = skeleton.layout.meta;
   const pieces = ordered(alpha, strongest);
@@ -56,7 +56,7 @@ export function multiply(state, step, strongest) {
   if (rest.length) {
     const weight = rest.reduce((total, j) => total + alpha[j], 0);
     lines.push({
-      name: fill(state.record.words.more, { n: rest.length }),
+      name: fill(state.payload.words.more, { n: rest.length }),
       piece: null,
       weight,
       strip: sum(rest.map(strip), units),

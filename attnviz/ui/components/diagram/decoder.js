@@ -1,4 +1,4 @@
-// The lower end of the machine: state, previous word and context go into the new state and into the readout, and that
+// The lower end of the diagram: state, previous word and context go into the new state and into the readout, and that
 // scores the words.
 
 import { stagePart } from "./look.js";
@@ -7,27 +7,27 @@ import { TAPS } from "./terms.js";
 
 /**
  * @param {Element} root
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
-export function drawDecoder(root, record, plan) {
-  const { decoder } = plan, { squares: { state, readout }, words } = record;
+export function drawDecoder(root, payload, plan) {
+  const { decoder } = plan, { squares: { state, readout }, words } = payload;
   const given = group(root, "given"), before = group(given, "vector"), previous = group(given, "vector");
   const [moved, spoken] = [4, 5].map((stage) => stagePart(root, stage));
-  drawLanes(root, record, plan);
-  drawReturns(root, record, plan);
+  drawLanes(root, payload, plan);
+  drawReturns(root, payload, plan);
   const beforeSquares = vector(before, decoder.before, state, "frame state");
   const previousWord = chip(previous, decoder.previous, "previous");
   const made = [group(moved, "vector"), group(spoken, "vector"), group(spoken, "vector")];
   const afterSquares = vector(made[0], decoder.after, state, "frame state");
   const readoutSquares = vector(made[1], decoder.readout, readout, "frame");
   const word = chip(made[2], decoder.word, "written");
-  const [likely, rivals] = /** @type {const} */ (["likely", "rivals"]).map((name) =>
+  const [likely, foils] = /** @type {const} */ (["likely", "foils"]).map((name) =>
     put(spoken, "text", {
       x: decoder[name][0],
       y: decoder[name][1],
       class: name,
-      "text-anchor": plan.standing && name === "rivals" ? "end" : "start",
+      "text-anchor": plan.standing && name === "foils" ? "end" : "start",
     })
   );
   /** @type {(parent: Element, place: Area, letter: string) => SVGElement} */
@@ -41,7 +41,7 @@ export function drawDecoder(root, record, plan) {
     previous: [previousWord],
     word: [word],
     likely: [likely],
-    rivals: [rivals],
+    foils: [foils],
   };
   boxName(moved, decoder.after, words.gru);
   boxName(spoken, decoder.readout, words.maxout);
@@ -90,12 +90,12 @@ function chip(parent, { x, y, width, height }, className) {
 /**
  * The three lines that lead to both boxes, dots where a box takes from one, and the ways back into the next step.
  * @param {Element} root
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
-function drawLanes(root, record, plan) {
+function drawLanes(root, payload, plan) {
   const { decoder: { before, previous, after, readout, lanes, word }, standing } = plan;
-  const current = record.readout === "current", lines = group(root, "lines");
+  const current = payload.readout === "current", lines = group(root, "lines");
   const taps = TAPS.map((share) => [after.x + after.width * share, readout.x + readout.width * share]);
   /** @type {(spots: Spot[], name: string) => void} */
   const line = (spots, name) => {
@@ -133,7 +133,7 @@ function drawLanes(root, record, plan) {
 /**
  * The ways back: the new state and the new word are what the next step begins with.
  * @param {Element} root
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
 function drawReturns(root, { words }, { decoder: { before, previous, after, word }, standing, height }) {

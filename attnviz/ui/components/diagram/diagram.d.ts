@@ -1,7 +1,7 @@
-// What the machine is given and what it keeps.
+// What the diagram is given and what it keeps.
 
 /** Numbers are float32 in base64, a row for each of `steps` or, of the annotations, for each source piece. */
-interface MachineRecord {
+interface DiagramPayload {
   language: string;
   attention: "additive" | "dot" | "none";
   readout: "previous" | "current";
@@ -26,7 +26,7 @@ interface MachineRecord {
   previous: string[];
   written: string[];
   likely: string[];
-  rivals: string[];
+  foils: string[];
   /** Whether the weights of each step were changed by hand. */
   byHand: boolean[];
   /** What the context of each of `steps` is made of, in words. */
@@ -35,7 +35,7 @@ interface MachineRecord {
   /** Of each of `steps` what came of each stage. */
   outcomes: string[][];
   /** What else the equations have, by the part beside which it stands; null where none of it is drawn. */
-  terms: MachineTerms | null;
+  terms: DiagramTerms | null;
   words: Words;
 }
 
@@ -46,7 +46,7 @@ type Term = [letter: string, index: string][];
 type Taken = Record<"state" | "context" | "word" | "bias", Term>;
 
 /** Empty where a model has none. */
-interface MachineTerms {
+interface DiagramTerms {
   query: Term;
   key: Term;
   energy: Term;
@@ -58,7 +58,7 @@ interface MachineTerms {
   chance: Term;
 }
 
-/** What of a record is drawn at a step: whole numbers but while one step becomes another. */
+/** What of a payload is drawn at a step: whole numbers but while one step becomes another. */
 interface Pose {
   energies: Float32Array;
   weights: Float32Array;
@@ -68,8 +68,8 @@ interface Pose {
   readout: Float32Array;
 }
 
-/** A record whose numbers are unpacked. */
-interface MachineNumbers {
+/** A payload whose numbers are unpacked. */
+interface DiagramNumbers {
   annotations: Float32Array[];
   poses: Pose[];
 }
@@ -129,7 +129,7 @@ interface DecoderPlan {
   readout: Area;
   word: Area;
   likely: Spot;
-  rivals: Spot;
+  foils: Spot;
   /** Where the lines of state, context and word run that lead to both boxes. */
   lanes: { state: number; context: number; word: number };
   /** Where the line of the query goes up, or along standing, and leaves the state. */
@@ -138,7 +138,7 @@ interface DecoderPlan {
 }
 
 /** The elements that a step changes. */
-interface MachineParts {
+interface DiagramParts {
   energies: SVGElement[];
   energyNumbers: SVGElement[];
   weightNumbers: SVGElement[];
@@ -161,11 +161,11 @@ interface MachineParts {
   texts: Record<string, SVGElement[]>;
 }
 
-interface MachineState extends Fetching<MachineRecord> {
-  record?: MachineRecord;
-  numbers: MachineNumbers;
+interface DiagramState extends Fetching<DiagramPayload> {
+  payload?: DiagramPayload;
+  numbers: DiagramNumbers;
   plan?: Plan;
-  parts: MachineParts;
+  parts: DiagramParts;
   /** What is drawn. */
   pose?: Pose;
   step: number | null;

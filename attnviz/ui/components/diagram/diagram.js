@@ -1,7 +1,7 @@
-// The machine: how the numbers of the step on show run from the English pieces to the French one. Drawn once for a sentence;
+// The diagram: how the numbers of the step on show run from the English pieces to the French one. Drawn once for a sentence;
 // a step moves what is different in it.
 
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { calm, endWith, fill, find, follow, soon, speak, states, write } from "../shared.js";
 import { listenIn, shown } from "../view.js";
 import { drawDecoder } from "./decoder.js";
@@ -17,24 +17,24 @@ import { drawTerms } from "./terms.js";
 /**
  * Draws all that is the same at every step.
  * @param {HTMLElement} root
- * @param {MachineState} state
- * @param {MachineRecord} record
+ * @param {DiagramState} state
+ * @param {DiagramPayload} payload
  */
-function lay(root, state, record) {
+function lay(root, state, payload) {
   const drawing = find(root, ".drawing", SVGElement), room = find(root, ".scroll").clientWidth;
-  const measure = measured(root), plan = planned(record, room, measure);
+  const measure = measured(root), plan = planned(payload, room, measure);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width));
   drawing.setAttribute("height", String(plan.height));
   drawing.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
   flowColours(drawing, plan);
-  const { contextName, mix, ...look } = drawLook(drawing, record, plan);
-  const columns = drawEncoder(drawing, record, plan, state.numbers);
-  const decoder = drawDecoder(drawing, record, plan);
-  const { symbols, ways, states: stateNames } = nameParts(drawing, record, plan, state.stages, measure);
+  const { contextName, mix, ...look } = drawLook(drawing, payload, plan);
+  const columns = drawEncoder(drawing, payload, plan, state.numbers);
+  const decoder = drawDecoder(drawing, payload, plan);
+  const { symbols, ways, states: stateNames } = nameParts(drawing, payload, plan, state.stages, measure);
   const texts = { ...decoder.texts, symbols, ways, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, room, parts: { ...look, ...decoder, columns, texts }, pose: undefined });
-  drawTerms(drawing, record, plan);
+  drawTerms(drawing, payload, plan);
   reachColumns(root, drawing, state);
   root.classList.toggle("dense", plan.dense);
 }
@@ -72,12 +72,12 @@ function flowColours(drawing, { standing, across: { ribbons: [from, to] } }) {
 /**
  * Writes what a step says in words and numbers.
  * @param {HTMLElement} root
- * @param {MachineState} state
- * @param {number} k its row in the record
+ * @param {DiagramState} state
+ * @param {number} k its row in the payload
  */
-function writeStep(root, { record, parts, stages }, k) {
-  if (!record) return;
-  const i = record.steps[k] + 1, here = String(i), { texts } = parts;
+function writeStep(root, { payload, parts, stages }, k) {
+  if (!payload) return;
+  const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
   const all = (name, text) => texts[name].forEach((node) => write(node, text));
   for (const name of ["after", "readout", "wordIndex", "context"]) all(name, here);
@@ -87,25 +87,25 @@ function writeStep(root, { record, parts, stages }, k) {
     write(index, numbered);
   }
   texts.symbols.forEach((node) => write(node, `${here},j`));
-  texts.previous.forEach((node) => fit(node, record.previous[k]));
-  texts.word.forEach((node) => fit(node, record.written[k]));
-  all("likely", record.likely[k]);
-  all("rivals", record.rivals[k]);
-  all("mix", record.mixes[k]);
+  texts.previous.forEach((node) => fit(node, payload.previous[k]));
+  texts.word.forEach((node) => fit(node, payload.written[k]));
+  all("likely", payload.likely[k]);
+  all("foils", payload.foils[k]);
+  all("mix", payload.mixes[k]);
   texts.ways.forEach((way, n) => {
-    const { place, title } = stages[n], outcome = record.outcomes[k][n];
-    way.setAttribute("aria-label", fill(record.words.stage, { place, title, outcome }));
+    const { place, title } = stages[n], outcome = payload.outcomes[k][n];
+    way.setAttribute("aria-label", fill(payload.words.stage, { place, title, outcome }));
   });
-  find(root, ".drawing", SVGElement).setAttribute("aria-label", record.alts[k]);
-  all("stateNames", i === 1 ? record.words.start : record.words.state);
+  find(root, ".drawing", SVGElement).setAttribute("aria-label", payload.alts[k]);
+  all("stateNames", i === 1 ? payload.words.start : payload.words.state);
   parts.origin.toggleAttribute("hidden", i > 1);
-  root.classList.toggle("changed-by-hand", record.byHand[k]);
+  root.classList.toggle("changed-by-hand", payload.byHand[k]);
 }
 
 /**
  * Marks the source piece on show, and the one that is pointed at.
  * @param {HTMLElement} root
- * @param {MachineState} state
+ * @param {DiagramState} state
  */
 function markPiece(root, { parts, pointed }) {
   const { source } = shown(root), lit = pointed ?? source;
@@ -119,7 +119,7 @@ function markPiece(root, { parts, pointed }) {
 
 /**
  * Where the state and the word before come from: a step further they were the new ones.
- * @param {MachineState} state
+ * @param {DiagramState} state
  * @param {boolean} onward
  * @param {number} share
  */
@@ -136,20 +136,20 @@ function slide({ plan, parts }, onward, share) {
 
 /**
  * @param {HTMLElement} root
- * @param {MachineState} state
+ * @param {DiagramState} state
  */
 function show(root, state) {
-  const record = recordOf(root, state, show);
-  if (!record) return;
-  speak(record.language);
-  const { step, source, speed } = shown(root), k = step === null ? -1 : record.steps.indexOf(step);
+  const payload = payloadOf(root, state, show);
+  if (!payload) return;
+  speak(payload.language);
+  const { step, source, speed } = shown(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || !states.has(root)) return;
-  const other = record !== state.record;
-  if (other) Object.assign(state, { record, numbers: unpacked(record), step: null });
+  const other = payload !== state.payload;
+  if (other) Object.assign(state, { payload, numbers: unpacked(payload), step: null });
   if (other || !state.plan || state.room !== find(root, ".scroll").clientWidth) {
-    lay(root, state, state.formulas ? record : { ...record, terms: null });
+    lay(root, state, state.formulas ? payload : { ...payload, terms: null });
   }
-  write(find(root, ".told"), record.words.told);
+  write(find(root, ".told"), payload.words.told);
   const { plan, parts } = state, before = state.step;
   if (!plan) return;
   if (source !== null || other) markPiece(root, state);
@@ -160,7 +160,7 @@ function show(root, state) {
   const onward = before !== null && step === before + 1;
   const time = before === null || !state.seen || calm() ? 0 : MOVING / speed;
   become(state, state.numbers.poses[k], time, (pose, share) => {
-    strike(record, plan, parts, pose);
+    strike(payload, plan, parts, pose);
     slide(state, onward && time > 0, share);
   });
 }
@@ -168,28 +168,28 @@ function show(root, state) {
 /**
  * While weights are pulled by hand, the ribbons follow; what would come of it is not known before the server has answered,
  * and what came of the others steps back.
- * @param {MachineState} state
+ * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
 function weigh(state, weights) {
-  const { record, plan, parts, numbers, pose, step } = state;
-  const k = step === null ? -1 : record?.steps.indexOf(step) ?? -1;
-  if (!record || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
+  const { payload, plan, parts, numbers, pose, step } = state;
+  const k = step === null ? -1 : payload?.steps.indexOf(step) ?? -1;
+  if (!payload || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
   const own = numbers.poses[k];
   state.weighed = weights !== null;
-  strike(record, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
-  for (const node of [parts.context, ...parts.made, ...parts.texts.likely, ...parts.texts.rivals]) {
+  strike(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
+  for (const node of [parts.context, ...parts.made, ...parts.texts.likely, ...parts.texts.foils]) {
     node.classList.toggle("stale", state.weighed);
   }
 }
 
 /**
  * @param {HTMLElement} root
- * @returns {MachineState}
+ * @returns {DiagramState}
  */
 function start(root) {
   const state =
-    /** @type {MachineState} */ (/** @type {Partial<MachineState>} */ ({ step: null, pointed: null, frame: 0 }));
+    /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({ step: null, pointed: null, frame: 0 }));
   follow(root, state, ["step", "source"], () => soon(root, state, show));
   const ends = [
     listenIn(root, "point", ({ detail }) => {
@@ -212,10 +212,10 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<(MachineRecord | Place) & { stages: StageTitle[]; formulas: boolean }>} mounted */
+/** @param {Mounted<(DiagramPayload | Place) & { stages: StageTitle[]; formulas: boolean }>} mounted */
 export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".machine");
-  /** @type {MachineState} */
+  const root = find(parentElement, ".diagram");
+  /** @type {DiagramState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
   const { stages, formulas } = data, titles = stages.map(({ title }) => title).join();

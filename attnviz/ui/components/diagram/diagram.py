@@ -17,18 +17,18 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import acting_on
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
-from attnviz.wording.diagram import machine_alt, machine_terms, machine_words, mixture
+from attnviz.wording.diagram import diagram_alt, diagram_terms, diagram_words, mixture
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Narration
 
 LETTERS = 14
 """Largest length of a piece in the diagram, in characters."""
-RIVALS = 2
+FOILS = 2
 """Number of pieces that are named besides the written one."""
 
 
-def machine_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
+def diagram_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
     """Draw the diagram of the current step from the payload at the address `at`, with its stages named by `titles`.
 
     From the level of detail "numbers" on it has the symbols of the equations.
@@ -38,10 +38,10 @@ def machine_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
         for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
     ]
     shown = {"at": at, "stages": stages, "formulas": view.shows("numbers")}
-    component("diagram", isolate=False)(key=view.key("machine"), data=shown)
+    component("diagram", isolate=False)(key=view.key("diagram"), data=shown)
 
 
-def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[str, Any]:
+def diagram_payload(trace: Trace, steps: Sequence[int], told: Narration) -> dict[str, Any]:
     """Return the payload of the diagram at these 0-based `steps`; `told` has the sentences of the steps."""
     units, chosen = drawn_units(trace), np.array(steps, dtype=np.intp)
     return {
@@ -56,13 +56,13 @@ def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[
         "previous": [shorten(piece_name(trace.previous_pieces[i]), LETTERS) for i in steps],
         "written": [shorten(piece_name(trace.target_pieces[i]), LETTERS) for i in steps],
         "likely": [percent(float(trace.probabilities[i])) for i in steps],
-        "rivals": [_rivals(trace, i) for i in steps],
+        "foils": [_foils(trace, i) for i in steps],
         "byHand": [trace.attends and bool(acting_on(trace.interventions, i)) for i in steps],
         "mixes": [mixture(trace, i) for i in steps],
-        "alts": [machine_alt(trace, i, told[i]) for i in steps],
+        "alts": [diagram_alt(trace, i, told[i]) for i in steps],
         "outcomes": [[stage.outcome for stage in told[i]] for i in steps],
-        "terms": machine_terms(trace),
-        "words": machine_words(trace),
+        "terms": diagram_terms(trace),
+        "words": diagram_words(trace),
     }
 
 
@@ -102,9 +102,9 @@ def _joined(trace: Trace) -> list[bool]:
     return [j in inner for j in range(len(trace.source_pieces))]
 
 
-def _rivals(trace: Trace, step: int) -> str:
+def _foils(trace: Trace, step: int) -> str:
     """Return the likeliest pieces that 0-based `step` did not write, with their probabilities."""
     ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
-    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:RIVALS]]
+    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:FOILS]]
     return gettext("next: {others}", others=", ".join(named)) if named else ""

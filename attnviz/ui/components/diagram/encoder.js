@@ -1,21 +1,21 @@
-// The upper end of the machine: the source pieces, the encoder that reads them from both sides, and the annotations.
+// The upper end of the diagram: the source pieces, the encoder that reads them from both sides, and the annotations.
 
 import { area, colour, group, path, put, spot, vector } from "./svg.js";
 
 /**
  * @param {Element} root
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
- * @param {MachineNumbers} numbers
+ * @param {DiagramNumbers} numbers
  */
-export function drawEncoder(root, record, plan, numbers) {
+export function drawEncoder(root, payload, plan, numbers) {
   const part = group(root, "encoder");
   readingLine(part, plan, plan.across.forward, true);
   readingLine(part, plan, plan.across.backward, false);
-  record.joined.forEach((joined, j) => {
+  payload.joined.forEach((joined, j) => {
     if (joined) put(part, "path", { d: joint(plan, j), class: "joint" });
   });
-  return plan.columns.map((_, j) => drawPiece(part, record, plan, numbers.annotations[j], j));
+  return plan.columns.map((_, j) => drawPiece(part, payload, plan, numbers.annotations[j], j));
 }
 
 /**
@@ -51,23 +51,23 @@ function joint(plan, j) {
 /**
  * A source piece with what the encoder made of it; returns its group, which a step marks.
  * @param {Element} parent
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  * @param {Float32Array} annotation
  * @param {number} j
  */
-function drawPiece(parent, record, plan, annotation, j) {
+function drawPiece(parent, payload, plan, annotation, j) {
   const { columns, across, cell } = plan, { middle, room } = columns[j];
-  const made = group(parent, "piece"), half = record.squares.annotation / 2;
-  const start = middle - cell / 2, used = record.attention !== "none";
+  const made = group(parent, "piece"), half = payload.squares.annotation / 2;
+  const start = middle - cell / 2, used = payload.attention !== "none";
   put(made, "rect", {
     ...area(plan, middle - room / 2, 0, room, used ? across.ribbons[0] : across.backward[1] + 6),
     class: "band",
   });
-  writePiece(made, record.sources[j], plan, j);
+  writePiece(made, payload.sources[j], plan, j);
   for (const [row, from] of /** @type {const} */ ([[across.forward, 0], [across.backward, half]])) {
     const squares = vector(made, area(plan, start, row[0], cell, row[1] - row[0]), half, "half");
-    colour(squares, annotation, record.limits.annotation, from);
+    colour(squares, annotation, payload.limits.annotation, from);
   }
   if (!used) return made;
   const [top, bottom] = [across.forward[0] - 5, across.backward[1] + 5], round = Math.min(5, (room - cell) / 2 - 1);

@@ -1,4 +1,4 @@
-// The middle of the machine: the query meets the keys, energies become weights, and ribbons as thick as these make the
+// The middle of the diagram: the query meets the keys, energies become weights, and ribbons as thick as these make the
 // context vector.
 
 import { viewOf } from "../view.js";
@@ -6,14 +6,14 @@ import { area, group, put, rounded, spot, symbol, vector } from "./svg.js";
 
 /**
  * @param {Element} root
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
-export function drawLook(root, record, plan) {
+export function drawLook(root, payload, plan) {
   const [energy, weight, context] = [1, 2, 3].map((stage) => stagePart(root, stage));
   const numbered = (/** @type {Element} */ parent, /** @type {number} */ across, /** @type {string} */ name) =>
     across ? plan.columns.map((_, j) => columnNumber(parent, plan, across, name, j)) : [];
-  const looks = record.attention !== "none";
+  const looks = payload.attention !== "none";
   if (looks) queryLine(energy, plan);
   const bars = looks ? plan.columns.map(() => put(energy, "rect", { class: "energy", rx: 1.5 })) : [];
   const one = looks ? plan.columns : [plan.columns[plan.columns.length - 1]];
@@ -22,7 +22,7 @@ export function drawLook(root, record, plan) {
     energyNumbers: looks ? numbered(energy, plan.dense ? 0 : plan.across.energyNumber, "number") : [],
     weightNumbers: looks ? numbered(weight, plan.across.weight, "number weight") : [],
     ribbons: one.map(() => put(weight, "path", { class: "ribbon", fill: `url(#${flowName(root)})` })),
-    ...drawContext(context, record, plan),
+    ...drawContext(context, payload, plan),
   };
 }
 
@@ -77,15 +77,15 @@ function columnNumber(parent, plan, across, name, j) {
 /**
  * The context vector, at 0 along the sentence: a step moves it.
  * @param {Element} parent
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
-function drawContext(parent, record, plan) {
+function drawContext(parent, payload, plan) {
   const [top, bottom] = plan.across.context, { flow } = plan;
   const contextLine = put(parent, "path", { class: "line context" });
   const context = group(parent, "vector");
   const place = area(plan, -flow / 2, top, flow, bottom - top);
-  const contextSquares = vector(context, place, record.squares.context, "frame context");
+  const contextSquares = vector(context, place, payload.squares.context, "frame context");
   const [x, y] = plan.standing ? [place.x + 2, place.y - 8] : [0, place.y + 18];
   const contextName = symbol(context, [x, y], "c", "", { className: "context" });
   const mix = plan.standing ? [] : [put(context, "text", { x, y: y - 1, class: "mix" })];

@@ -6,15 +6,15 @@ import { group, put, symbol } from "./svg.js";
 /**
  * Names all parts; returns the indices of symbols that hold the number of the step.
  * @param {Element} root
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  * @param {StageTitle[]} stages
  * @param {(text: string, letters: number) => number} measure
  */
-export function nameParts(root, record, plan, stages, measure) {
-  const part = group(root, "names"), looks = record.attention !== "none";
+export function nameParts(root, payload, plan, stages, measure) {
+  const part = group(root, "names"), looks = payload.attention !== "none";
   const { across, decoder: { before, previous, titles }, standing } = plan;
-  const symbols = standing ? nameColumns(part, plan, looks) : nameRows(part, record, plan, looks);
+  const symbols = standing ? nameColumns(part, plan, looks) : nameRows(part, payload, plan, looks);
   const [energy, weight, context] = standing
     ? /** @type {Spot[]} */ ([[across.energy[0] - 6, 15], [across.weight - 28, 15], [across.context[0] - 22, 15]])
     : /** @type {Spot[]} */ ([[0, across.energy[1] - 14], [0, across.weight], [0, across.context[0] + 19]]);
@@ -26,11 +26,11 @@ export function nameParts(root, record, plan, stages, measure) {
     return wayTo(part, stage, places[stage.number], room, measure);
   });
   if (looks) {
-    put(part, "text", { x: weight[0] + (standing ? -18 : 24), y: weight[1] + 17, class: "by-hand" }, record.words.hand);
+    put(part, "text", { x: weight[0] + (standing ? -18 : 24), y: weight[1] + 17, class: "by-hand" }, payload.words.hand);
   }
   if (standing) return { symbols, ways, states: [] };
-  beside(part, record.words.previous, previous);
-  return { symbols, ways, states: [beside(part, record.words.state, before)] };
+  beside(part, payload.words.previous, previous);
+  return { symbols, ways, states: [beside(part, payload.words.state, before)] };
 }
 
 /**
@@ -44,7 +44,7 @@ const beside = (parent, text, { y, height }) =>
 
 /**
  * @param {Element} parent
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  * @param {boolean} looks
  */

@@ -1,4 +1,4 @@
-// Where the parts of the machine are, for the room there is: the sentence lies on a wide page, and stands on a telephone.
+// Where the parts of the diagram are, for the room there is: the sentence lies on a wide page, and stands on a telephone.
 
 const STAND = 960; // pixels of width below which it stands
 export const GUTTER = 176; // pixels at the left of a lying sentence, for the names of the rows
@@ -10,16 +10,16 @@ const LEAST = 10; // of the narrowest: of a longer sentence the drawing is wider
 
 /**
  * The plan of a drawing of `width` pixels; `measure` tells the width of a text in letters of so many pixels.
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {number} width
  * @param {(text: string, letters: number) => number} measure
  */
-export const planned = (record, width, measure) =>
-  width < STAND ? standing(record, width) : lying(record, width, measure);
+export const planned = (payload, width, measure) =>
+  width < STAND ? standing(payload, width) : lying(payload, width, measure);
 
 /**
  * How wide the columns are, as the sentence is written; or all alike, its words aslant, where it is too long for that.
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {number} room
  * @param {(text: string, letters: number) => number} measure
  */
@@ -49,19 +49,19 @@ function inTurnFrom(wide, from) {
 }
 
 /**
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {number} given
  * @param {(text: string, letters: number) => number} measure
  * @returns {Plan}
  */
-function lying(record, given, measure) {
+function lying(payload, given, measure) {
   const start = GUTTER + 36;
-  const { letters, aslant, wide } = columnsOf(record, given - start - EDGE, measure);
+  const { letters, aslant, wide } = columnsOf(payload, given - start - EDGE, measure);
   const sum = wide.reduce((total, one) => total + one, 0);
   const width = Math.max(given, start + sum + EDGE);
   const first = start + Math.max(0, (width - EDGE - start - sum) / 2);
-  const looks = record.attention !== "none", least = Math.min(...wide);
-  const top = aslant ? 46 : 0, named = record.terms && looks ? KEYS : 0, low = top + named;
+  const looks = payload.attention !== "none", least = Math.min(...wide);
+  const top = aslant ? 46 : 0, named = payload.terms && looks ? KEYS : 0, low = top + named;
   /** @type {Rows} */
   const across = looks
     ? {
@@ -88,7 +88,7 @@ function lying(record, given, measure) {
       ribbons: [top + 62, top + 199],
       context: [top + 200, top + 226],
     };
-  const decoder = besideAll(record, width, across.context[1]);
+  const decoder = besideAll(payload, width, across.context[1]);
   return {
     standing: false,
     width,
@@ -108,7 +108,7 @@ function lying(record, given, measure) {
 
 /**
  * The decoder below a lying sentence: what goes in at the left, then the boxes, and the word at the right.
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {number} width
  * @param {number} bottom of the context vector
  * @returns {DecoderPlan}
@@ -126,7 +126,7 @@ function besideAll({ attention, terms }, width, bottom) {
     readout: { x: readout, y: boxes, width: 132, height: 20 },
     word: { x: word, y: boxes - 8, width: 124, height: 36 },
     likely: [word + 136 + (terms ? CHANCE : 0), boxes + 7],
-    rivals: more > 150 ? [word + 136, boxes + 26] : [word + 72, boxes + 46],
+    foils: more > 150 ? [word + 136, boxes + 26] : [word + 72, boxes + 46],
     lanes: { state: top + 9, context: top + 32, word: top + 54 },
     queryFrom: [left + (attention === "none" ? 0 : 12), top],
     titles: { 4: [after, boxes + 44], 5: [readout, boxes + 44] },
@@ -134,12 +134,12 @@ function besideAll({ attention, terms }, width, bottom) {
 }
 
 /**
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {number} width
  * @returns {Plan}
  */
-function standing(record, width) {
-  const { sources, attention, terms } = record, looks = attention !== "none";
+function standing(payload, width) {
+  const { sources, attention, terms } = payload, looks = attention !== "none";
   const room = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && looks ? 54 : 34;
   const wide = sources.map(() => room);
   const edge = width - 4, last = top + room * sources.length;
@@ -174,7 +174,7 @@ function standing(record, width) {
   return {
     standing: true,
     width,
-    height: decoder.rivals[1] + 10,
+    height: decoder.foils[1] + 10,
     columns: inTurnFrom(wide, top),
     first: top,
     last: Math.max(last, top + flow),
@@ -204,7 +204,7 @@ function belowAll(width, top, named) {
     readout: { x: readout + 30, y: boxes, width: 112, height: 20 },
     word: { x: readout + 30, y: boxes + 48, width: 84, height: 34 },
     likely: [readout + 122, boxes + 70],
-    rivals: [Math.min(width - 2, readout + 218), boxes + 122],
+    foils: [Math.min(width - 2, readout + 218), boxes + 122],
     lanes: { state: low + 40, context: low + 54, word: low + 68 },
     queryFrom: [166, top],
     titles: { 4: [2, boxes + 42], 5: [readout, boxes + 102] },

@@ -7,17 +7,17 @@ import { area, colour, rounded, spot } from "./svg.js";
 export const MOVING = 650; // milliseconds at speed 1
 
 /**
- * Unpacks the numbers of a record.
- * @param {MachineRecord} record
- * @returns {MachineNumbers}
+ * Unpacks the numbers of a payload.
+ * @param {DiagramPayload} payload
+ * @returns {DiagramNumbers}
  */
-export function unpacked(record) {
-  const { squares, sources, steps } = record;
-  const [energies, weights] = [record.energies, record.weights].map((packed) => rows(packed, sources.length));
-  const context = rows(record.contexts, squares.context), readout = rows(record.readouts, squares.readout);
-  const [before, after] = [record.before, record.after].map((packed) => rows(packed, squares.state));
+export function unpacked(payload) {
+  const { squares, sources, steps } = payload;
+  const [energies, weights] = [payload.energies, payload.weights].map((packed) => rows(packed, sources.length));
+  const context = rows(payload.contexts, squares.context), readout = rows(payload.readouts, squares.readout);
+  const [before, after] = [payload.before, payload.after].map((packed) => rows(packed, squares.state));
   return {
-    annotations: rows(record.annotations, squares.annotation),
+    annotations: rows(payload.annotations, squares.annotation),
     poses: steps.map((_, k) => ({
       energies: energies[k],
       weights: weights[k],
@@ -51,18 +51,18 @@ function between(from, to, share) {
 
 /**
  * Draws the numbers of a pose.
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
- * @param {MachineParts} parts
+ * @param {DiagramParts} parts
  * @param {Pose} pose
  */
-export function strike(record, plan, parts, pose) {
-  const { limits } = record;
+export function strike(payload, plan, parts, pose) {
+  const { limits } = payload;
   colour(parts.contextSquares, pose.context, limits.annotation);
   colour(parts.beforeSquares, pose.before, limits.state);
   colour(parts.afterSquares, pose.after, limits.state);
   colour(parts.readoutSquares, pose.readout, limits.readout);
-  const middle = record.attention === "none" ? plan.last - plan.flow / 2 : lookedAt(plan, pose.weights);
+  const middle = payload.attention === "none" ? plan.last - plan.flow / 2 : lookedAt(plan, pose.weights);
   const [x, y] = spot(plan, middle, 0);
   parts.context.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   parts.contextLine.setAttribute("d", contextLine(plan, middle));
@@ -71,14 +71,14 @@ export function strike(record, plan, parts, pose) {
     node.setAttribute("x", String(leftward ? -edge - 24 + k * -8 : edge + k * 32));
     node.setAttribute("text-anchor", leftward && k ? "end" : "start");
   });
-  if (record.attention === "none") strikeOne(plan, parts, middle);
-  else strikeLook(record, plan, parts, pose, middle);
+  if (payload.attention === "none") strikeOne(plan, parts, middle);
+  else strikeLook(payload, plan, parts, pose, middle);
 }
 
 /**
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
- * @param {MachineParts} parts
+ * @param {DiagramParts} parts
  * @param {Pose} pose
  * @param {number} middle
  */
@@ -114,7 +114,7 @@ function weightText(weight, narrow) {
 /**
  * Without attention one vector is all there is, the last of the forward half.
  * @param {Plan} plan
- * @param {MachineParts} parts
+ * @param {DiagramParts} parts
  * @param {number} middle
  */
 function strikeOne(plan, parts, middle) {
@@ -141,7 +141,7 @@ function contextLine({ standing, across, decoder: { lanes, after, readout } }, m
 
 /**
  * Has the drawing become another pose; `begin` and each share of the way, from 0 to 1, are told.
- * @param {MachineState} state
+ * @param {DiagramState} state
  * @param {Pose} to
  * @param {number} time in milliseconds; 0 is at once
  * @param {(pose: Pose, share: number) => void} draw

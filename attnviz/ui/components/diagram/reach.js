@@ -1,4 +1,4 @@
-// What the mouse, a finger and the keyboard do to the machine: a source piece is chosen, or one goes to a stage.
+// What the mouse, a finger and the keyboard do to the diagram: a source piece is chosen, or one goes to a stage.
 
 import { find } from "../shared.js";
 import { chooseIn, pointAt, send } from "../view.js";
@@ -8,7 +8,7 @@ import { area, group, put } from "./svg.js";
  * Lays the columns that can be pointed at over the drawing.
  * @param {HTMLElement} root
  * @param {Element} drawing
- * @param {MachineState} state
+ * @param {DiagramState} state
  */
 export function reachColumns(root, drawing, state) {
   const { plan, parts } = state;

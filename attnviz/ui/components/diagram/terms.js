@@ -8,7 +8,7 @@ export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it ta
 
 /**
  * @param {Element} root
- * @param {MachineRecord} record
+ * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
 export function drawTerms(root, { terms, readout }, plan) {
@@ -39,7 +39,7 @@ export function drawTerms(root, { terms, readout }, plan) {
 /**
  * The weights of query, keys and energies.
  * @param {Element} parent
- * @param {MachineTerms} terms
+ * @param {DiagramTerms} terms
  * @param {Plan} plan
  */
 function drawAsking(parent, { query, key, energy }, { across, decoder, last, standing }) {

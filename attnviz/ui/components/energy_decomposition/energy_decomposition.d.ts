@@ -1,6 +1,6 @@
-// What the energy microscope is given and what it keeps.
+// What the energy energy_decomposition is given and what it keeps.
 
-interface MicroscopeWords {
+interface EnergyDecompositionWords {
   heading: string;
   unit: string;
   mark: string;
@@ -11,7 +11,7 @@ interface MicroscopeWords {
 }
 
 /** `queries`, `keys` and `score` are float32 in base64, rows of `width` numbers. */
-interface MicroscopeRecord {
+interface EnergyDecompositionPayload {
   language: string;
   queries: string;
   keys: string;
@@ -30,10 +30,10 @@ interface MicroscopeRecord {
   saturated: number;
   /** How many units have a row of their own. */
   named: number;
-  words: MicroscopeWords;
+  words: EnergyDecompositionWords;
 }
 
-interface Operands extends Omit<MicroscopeRecord, "queries" | "keys" | "score"> {
+interface Operands extends Omit<EnergyDecompositionPayload, "queries" | "keys" | "score"> {
   queries: Float32Array[];
   keys: Float32Array[];
   score: Float32Array;
@@ -57,9 +57,9 @@ interface Cell {
   energy: number;
 }
 
-interface MicroscopeState extends Fetching<MicroscopeRecord> {
-  /** The record taken in last, and what is read from it. */
-  record?: MicroscopeRecord;
+interface EnergyDecompositionState extends Fetching<EnergyDecompositionPayload> {
+  /** The payload taken in last, and what is read from it. */
+  payload?: EnergyDecompositionPayload;
   operands: Operands;
   drawn?: string;
   wide: boolean;

@@ -2,21 +2,21 @@
 // needs no server.
 
 import { OPERANDS_WIDTH } from "../../../figures/constants.js";
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { chartOf, CONFIG, fill, find, follow, keep, library, soon, speak, states, watch, widthOf } from "../shared.js";
 import { shown } from "../view.js";
 import { operands, redraw, sentence, units } from "./units.js";
 
 /**
  * @param {HTMLElement} box
- * @param {MicroscopeState} state
+ * @param {EnergyDecompositionState} state
  */
 async function draw(box, state) {
   const Plotly = await library();
-  const record = recordOf(box, state, draw);
-  if (!record) return;
-  speak(record.language);
-  if (record !== state.record) Object.assign(state, { record, operands: operands(record), drawn: undefined });
+  const payload = payloadOf(box, state, draw);
+  if (!payload) return;
+  speak(payload.language);
+  if (payload !== state.payload) Object.assign(state, { payload, operands: operands(payload), drawn: undefined });
   const data = state.operands;
   const { step, source: looked } = shown(box);
   if (step === null || !states.has(box)) return;
@@ -46,7 +46,7 @@ async function draw(box, state) {
  * @param {PlotlyLibrary} Plotly
  * @param {HTMLElement} box
  * @param {Chart} chart
- * @param {MicroscopeState} state
+ * @param {EnergyDecompositionState} state
  */
 function listen(Plotly, box, chart, state) {
   watch(
@@ -58,17 +58,17 @@ function listen(Plotly, box, chart, state) {
 
 /**
  * @param {HTMLElement} box
- * @returns {MicroscopeState}
+ * @returns {EnergyDecompositionState}
  */
 function start(box) {
-  const state = /** @type {MicroscopeState} */ ({});
+  const state = /** @type {EnergyDecompositionState} */ ({});
   return follow(box, state, ["step", "source"], () => soon(box, state, draw));
 }
 
-/** @param {Mounted<MicroscopeRecord | Place>} mounted */
+/** @param {Mounted<EnergyDecompositionPayload | Place>} mounted */
 export default function ({ data, parentElement }) {
-  const box = find(parentElement, ".microscope-box");
-  /** @type {MicroscopeState} */
+  const box = find(parentElement, ".energy_decomposition-box");
+  /** @type {EnergyDecompositionState} */
   const state = states.get(box) ?? start(box);
   state.data = data;
   soon(box, state, draw);

@@ -9,10 +9,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, head_microscope
+from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, head_energy_decomposition
 from attnviz.analysis.energy_decomposition import energy_decomposition as units_of
 from attnviz.analysis.heads import OpenHead
-from attnviz.figures.energy_decomposition import MARK, UNITS, head_hover, hover_template, microscope_figure
+from attnviz.figures.energy_decomposition import MARK, UNITS, energy_decomposition_figure, head_hover, hover_template
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
@@ -22,23 +22,23 @@ from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
 
 
-def energy_decomposition(view: View, at: str, name: str = "microscope") -> None:
+def energy_decomposition(view: View, at: str, name: str = "energy-decomposition") -> None:
     """Draw the energy of the current cell from the payload at the address `at`; `name` is unique in the view."""
     component("energy_decomposition", isolate=False)(key=view.key(name), data={"at": at})
 
 
-def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
+def energy_decomposition_payload(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
     """Return the payload that serves every cell: the three operands, and a figure of one cell to fill.
 
     It is the same at every step, so it is sent once. `score` is v_a, (n',).
     """
     units = units_of(trace, {"decoder.attention.score": score}, 0, 0)
-    return units_record(trace, units, trace.queries, trace.keys, theme)
+    return units_payload(trace, units, trace.queries, trace.keys, theme)
 
 
-def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
+def head_payload(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
     """Return the same payload for a transformer's head, whose score is a scaled dot product."""
-    record = units_record(opened, head_microscope(opened, 0, 0), opened.queries, opened.keys, theme)
+    record = units_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
     words = {
         "heading": _asking(opened),
         "hover": head_hover(opened.queries.shape[1]),
@@ -58,7 +58,7 @@ def _asking(opened: OpenHead) -> str:
     return gettext("Score, unit by unit: query of the step that writes “{target}”, key of “{word}”")
 
 
-def units_record(
+def units_payload(
     looks: Looks, units: EnergyDecomposition, queries: FloatArray, keys: FloatArray, theme: ThemeName
 ) -> dict[str, Any]:
     """Return the payload of `looks`, from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are those of one cell."""
@@ -70,8 +70,8 @@ def units_record(
         "peaks": looks.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in looks.source_pieces],
         "targets": [piece_name(piece) for piece in looks.target_pieces],
-        "wide": microscope_figure(units, theme=theme).to_json(),
-        "narrow": microscope_figure(units, operands=False, theme=theme).to_json(),
+        "wide": energy_decomposition_figure(units, theme=theme).to_json(),
+        "narrow": energy_decomposition_figure(units, operands=False, theme=theme).to_json(),
         "language": language(),
         "bounded": units.bounded,
         "saturated": SATURATED,

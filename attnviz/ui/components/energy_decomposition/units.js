@@ -18,13 +18,13 @@ function signed(value, places = 2) {
 }
 
 /**
- * A record with its numbers unpacked.
- * @param {MicroscopeRecord} record
+ * A payload with its numbers unpacked.
+ * @param {EnergyDecompositionPayload} payload
  * @returns {Operands}
  */
-export function operands(record) {
-  const { queries, keys, score, width } = record;
-  return { ...record, queries: rows(queries, width), keys: rows(keys, width), score: rows(score, width)[0] };
+export function operands(payload) {
+  const { queries, keys, score, width } = payload;
+  return { ...payload, queries: rows(queries, width), keys: rows(keys, width), score: rows(score, width)[0] };
 }
 
 /**

@@ -1,6 +1,6 @@
 // What an equation is given and what it keeps.
 
-interface EquationRecord {
+interface EquationPayload {
   /** Where KaTeX is, below the page. */
   katex: string;
   /** LaTeX and a sentence, with a ⟦place⟧ for each text that differs. */
@@ -14,7 +14,7 @@ interface EquationRecord {
   ofCell: Record<string, string[][]>;
 }
 
-interface EquationState extends Fetching<EquationRecord> {
+interface EquationState extends Fetching<EquationPayload> {
   latex?: string;
 }
 

@@ -1,6 +1,6 @@
 // The equation of a stage at the step on show, set by KaTeX.
 
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { find, follow, soon, states, write } from "../shared.js";
 import { shown } from "../view.js";
 import { equationAt } from "./texts.js";
@@ -24,11 +24,11 @@ async function katexAt(address) {
  * @param {EquationState} state
  */
 async function draw(root, state) {
-  const record = recordOf(root, state, draw);
-  if (!record) return;
-  const katex = await katexAt(record.katex);
+  const payload = payloadOf(root, state, draw);
+  if (!payload) return;
+  const katex = await katexAt(payload.katex);
   const { step, source } = shown(root);
-  const equation = equationAt(record, step, source);
+  const equation = equationAt(payload, step, source);
   if (!equation || !states.has(root)) return;
   const { latex, note } = equation;
   write(find(root, "p"), note);
@@ -49,7 +49,7 @@ function start(root) {
   return follow(root, state, ["step", "source"], () => soon(root, state, draw));
 }
 
-/** @param {Mounted<EquationRecord>} mounted */
+/** @param {Mounted<EquationPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".equation");
   /** @type {EquationState} */

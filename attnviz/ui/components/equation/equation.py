@@ -24,11 +24,11 @@ def equation(view: View, stage: int | str, at: str) -> None:
 
 def inline_equation(view: View, set_as: Equation, name: str) -> None:
     """Draw an equation that is the same at every step of `view`; `name` is unique in the view."""
-    record = equation_record(set_as, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
+    record = equation_payload(set_as, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
     component("equation", isolate=False)(key=view.key(f"equation_{name}"), data=record)
 
 
-def equation_records(trace: Record, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:
+def equation_payloads(trace: Record, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:
     """Return, by stage, the payload of its equation at any of `steps`, for any source piece.
 
     Texts have one entry for each step or for each source piece, or for each step a list with one for each piece.
@@ -38,12 +38,12 @@ def equation_records(trace: Record, steps: Sequence[int], theme: ThemeName) -> d
     by_source = [kind.texts_of_source(trace, source) for source in range(len(trace.source_pieces))]
     by_cell = [kind.texts_of_cells(trace, step) for step in steps]
     return {
-        template.stage: equation_record(template, steps, by_step, by_source, by_cell)
+        template.stage: equation_payload(template, steps, by_step, by_source, by_cell)
         for template in kind.equation_templates(trace, theme)
     }
 
 
-def equation_record(
+def equation_payload(
     template: Equation,
     steps: Sequence[int],
     by_step: Sequence[Texts],

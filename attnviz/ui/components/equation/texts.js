@@ -2,7 +2,7 @@
 
 /**
  * LaTeX and sentence; null for a step that the browser was not given.
- * @param {EquationRecord} data
+ * @param {EquationPayload} data
  * @param {number | null} step
  * @param {number | null} source
  * @returns {{ latex: string, note: string } | null}

@@ -2,7 +2,7 @@
 
 type FieldValue = string | boolean;
 
-interface FieldRecord {
+interface FieldPayload {
   /** The name of the value in the session of the server. */
   key: string;
   kind: "text" | "select" | "segments" | "switch";

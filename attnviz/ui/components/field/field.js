@@ -60,7 +60,7 @@ function edit(key, field, value, now) {
 /**
  * A text box, which sends its text when it is left, with Ctrl+Enter, and before anything else is asked for.
  * @param {HTMLElement} root
- * @param {FieldRecord} data
+ * @param {FieldPayload} data
  * @param {FieldState} field
  */
 function textBox(root, data, field) {
@@ -97,7 +97,7 @@ function textBox(root, data, field) {
 /**
  * A box of choices.
  * @param {HTMLElement} root
- * @param {FieldRecord} data
+ * @param {FieldPayload} data
  * @param {FieldState} field
  */
 function selectBox(root, data, field) {
@@ -118,7 +118,7 @@ function selectBox(root, data, field) {
 /**
  * Choices beside one another, of which the arrow keys choose as among radio buttons.
  * @param {HTMLElement} root
- * @param {FieldRecord} data
+ * @param {FieldPayload} data
  * @param {FieldState} field
  */
 function segments(root, data, field) {
@@ -162,7 +162,7 @@ function segments(root, data, field) {
 /**
  * A switch.
  * @param {HTMLElement} root
- * @param {FieldRecord} data
+ * @param {FieldPayload} data
  * @param {FieldState} field
  */
 function onOff(root, data, field) {
@@ -186,7 +186,7 @@ const KINDS = { text: textBox, select: selectBox, segments, switch: onOff };
 /**
  * The label, and what helps, where there is either.
  * @param {HTMLElement} root
- * @param {FieldRecord} data
+ * @param {FieldPayload} data
  */
 function label(root, { label, labelled, help, helpName }) {
   const name = find(root, ".field-name"), mark = find(root, ".field-help"), told = find(root, ".field-told");
@@ -205,7 +205,7 @@ function label(root, { label, labelled, help, helpName }) {
   );
 }
 
-/** @param {Mounted<FieldRecord>} mounted */
+/** @param {Mounted<FieldPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".field"), control = find(root, ".field-control");
   root.dataset.kind = data.kind;

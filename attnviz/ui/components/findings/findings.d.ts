@@ -1,6 +1,6 @@
 // What the findings are given and what they keep.
 
-interface FindingRecord {
+interface FindingPayload {
   text: string;
   kind: string;
   strong: boolean;
@@ -8,9 +8,9 @@ interface FindingRecord {
   source: number | null;
 }
 
-interface FindingsRecord {
+interface FindingsPayload {
   summary: string;
-  findings: FindingRecord[];
+  findings: FindingPayload[];
   /** How many are shown before all are asked for, with the words that offer the others. */
   atOnce: number;
   more: string;
@@ -19,6 +19,6 @@ interface FindingsRecord {
 }
 
 interface FindingsState extends Following {
-  data: FindingsRecord;
+  data: FindingsPayload;
   told?: string;
 }

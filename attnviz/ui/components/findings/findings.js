@@ -5,7 +5,7 @@ import { fill, find, findAll, follow, letGo, states, write } from "../shared.js"
 import { chooseIn, shown } from "../view.js";
 
 /**
- * @param {FindingRecord} finding
+ * @param {FindingPayload} finding
  * @param {number} index
  * @param {number} most
  */
@@ -27,7 +27,7 @@ function entry({ text, kind, strong, step, source }, index, most) {
 
 /**
  * @param {HTMLElement} root
- * @param {FindingsRecord} data
+ * @param {FindingsPayload} data
  */
 function build(root, { findings, atOnce, more }) {
   const list = find(root, "ul");
@@ -64,7 +64,7 @@ function start(root) {
   return follow(root, state, ["step"], () => show(root, state));
 }
 
-/** @param {Mounted<FindingsRecord>} mounted */
+/** @param {Mounted<FindingsPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".words");
   /** @type {FindingsState} */

@@ -31,20 +31,20 @@ SEVERITY = (
 
 def findings_panel(view: View) -> None:
     """Draw the findings of the alignment and of the current step."""
-    given_findings(view, _record(view.trace, view.identity, language()), "reading")
+    given_findings(view, _payload(view.trace, view.identity, language()), "reading")
 
 
 def given_findings(view: View, record: Mapping[str, Any], name: str) -> None:
-    """Draw the findings of a payload like that of `findings_record`; `name` is unique in the view."""
+    """Draw the findings of a payload like that of `findings_payload`; `name` is unique in the view."""
     component("findings", isolate=False)(key=view.key(name), data=record)
 
 
 @made_once
-def _record(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
-    return findings_record(_trace)
+def _payload(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
+    return findings_payload(_trace)
 
 
-def findings_record(trace: Trace) -> dict[str, Any]:
+def findings_payload(trace: Trace) -> dict[str, Any]:
     """Return the payload of the findings, the same at every step: plain text, and the cell that each finding links to.
 
     `source` None stands for the most attended piece.

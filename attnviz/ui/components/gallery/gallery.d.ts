@@ -1,6 +1,6 @@
 // Small heatmaps in groups, one of which is on show at large.
 
-interface GalleryRecord {
+interface GalleryPayload {
   language: string;
   groups: GalleryGroup[];
   /** The code of the one that is on show; empty where none is chosen from. */
@@ -34,5 +34,5 @@ interface GalleryCell {
 
 interface GalleryState {
   request: string;
-  record: string;
+  payload: string;
 }

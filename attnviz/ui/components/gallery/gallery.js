@@ -125,7 +125,7 @@ function press(root, state, event) {
 /**
  * @param {HTMLElement} root
  * @param {GalleryState} state
- * @param {GalleryRecord} record
+ * @param {GalleryPayload} payload
  */
 function build(root, state, { groups, chosen }) {
   root.replaceChildren(...groups.map(({ name, told, across, cells }) => {
@@ -152,17 +152,17 @@ function build(root, state, { groups, chosen }) {
   }));
 }
 
-/** @param {Mounted<GalleryRecord>} mounted */
+/** @param {Mounted<GalleryPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".gallery");
   speak(data.language);
   /** @type {GalleryState} */
-  const state = states.get(root) ?? { record: "", request: "" };
+  const state = states.get(root) ?? { payload: "", request: "" };
   states.set(root, state);
   state.request = data.request;
-  const record = JSON.stringify(data.groups) + Boolean(data.chosen);
-  if (record !== state.record) {
-    state.record = record;
+  const payload = JSON.stringify(data.groups) + Boolean(data.chosen);
+  if (payload !== state.payload) {
+    state.payload = payload;
     build(root, state, data);
     root.onkeydown = (event) => press(root, state, event);
   }

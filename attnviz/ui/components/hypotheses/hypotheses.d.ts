@@ -1,12 +1,12 @@
 // What is written of the finished hypotheses of a search.
 
-interface HypothesesRecord {
+interface HypothesesPayload {
   /** What the numbers are. */
   unit: string;
-  entries: HypothesisRecord[];
+  entries: HypothesisPayload[];
 }
 
-interface HypothesisRecord {
+interface HypothesisPayload {
   text: string;
   /** The score with what it is reckoned from. */
   score: string;
@@ -17,7 +17,7 @@ interface HypothesisRecord {
   pieces: number[];
 }
 
-interface HypothesesState extends Fetching<HypothesesRecord> {
+interface HypothesesState extends Fetching<HypothesesPayload> {
   /** What is written. */
-  record?: HypothesesRecord;
+  payload?: HypothesesPayload;
 }

@@ -1,7 +1,7 @@
 // The finished hypotheses of a search, each a button that has it as the translation. Words are set by textContent, so that
 // nothing is ever read as markup.
 
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { find, follow, letGo, soon, states, write } from "../shared.js";
 import { send } from "../view.js";
 
@@ -17,7 +17,7 @@ function told(kind, text) {
 }
 
 /**
- * @param {HypothesisRecord} hypothesis
+ * @param {HypothesisPayload} hypothesis
  */
 function entry({ text, score, note, shown, pieces }) {
   const item = document.createElement("li");
@@ -41,11 +41,11 @@ function entry({ text, score, note, shown, pieces }) {
  * @param {HypothesesState} state
  */
 function draw(root, state) {
-  const record = recordOf(root, state, draw);
-  if (!record || record === state.record) return;
-  state.record = record;
-  write(find(root, ".unit"), record.unit);
-  find(root, "ol").replaceChildren(...record.entries.map(entry));
+  const payload = payloadOf(root, state, draw);
+  if (!payload || payload === state.payload) return;
+  state.payload = payload;
+  write(find(root, ".unit"), payload.unit);
+  find(root, "ol").replaceChildren(...payload.entries.map(entry));
 }
 
 /**

@@ -13,11 +13,11 @@ from attnviz.wording.beam_tree import scoring
 
 
 def hypotheses(view: View, at: str) -> None:
-    """Draw the list from the payload (`hypotheses_record`) at the address `at`."""
+    """Draw the list from the payload (`hypotheses_payload`) at the address `at`."""
     component("hypotheses", isolate=False)(key=view.key("hypotheses"), data={"at": at})
 
 
-def hypotheses_record(tree: BeamTree, shown: Sequence[int]) -> dict[str, Any]:
+def hypotheses_payload(tree: BeamTree, shown: Sequence[int]) -> dict[str, Any]:
     """Return the payload of all finished hypotheses, plain text; that with the ids `shown` is the current one."""
     entries = []
     for index, found in zip(tree.finished, tree.hypotheses, strict=True):

@@ -1,7 +1,7 @@
 // What the bench is given and what it keeps.
 
 /** What a bench is drawn from, the same at every step. */
-interface BenchRecord {
+interface BenchPayload {
   language: string;
   words: Words;
   /** Source pieces, and the pieces of all steps, by the names the pictures give them. */
@@ -16,12 +16,12 @@ interface BenchRecord {
   posterior: boolean;
 }
 
-interface BenchState extends Fetching<BenchRecord> {
+interface BenchState extends Fetching<BenchPayload> {
   /** Of which models here a look can be borrowed, and whether there is a change to be taken back. */
   models: string[];
   undo: boolean;
   /** What has been written on the page. */
-  record?: BenchRecord;
+  payload?: BenchPayload;
   step: number | null;
   /** Whether a temperature was chosen by a key, and waits for Enter. */
   pending?: boolean;

@@ -1,7 +1,7 @@
 // What can be tried on the look of the step on show: buttons, the temperature, and looks borrowed from elsewhere. The bars
 // themselves are pulled where they are drawn.
 
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { fill, find, findAll, follow, letGo, number, soon, speak, states, wordIn, write } from "../shared.js";
 import { preview, shown, tryIn, viewOf } from "../view.js";
 
@@ -41,10 +41,10 @@ function written(temperature) {
 /**
  * The temperature on show, of the step or of all.
  * @param {HTMLElement} root
- * @param {BenchRecord} record
+ * @param {BenchPayload} payload
  * @param {number} step
  */
-const onShow = (root, record, step) => Number(ofAll(root) ? record.temperature : record.temperatures[step]);
+const onShow = (root, payload, step) => Number(ofAll(root) ? payload.temperature : payload.temperatures[step]);
 
 /**
  * Says the temperature that the slider stands at.
@@ -61,10 +61,10 @@ function tellTemperature(root) {
  * @param {HTMLElement} root
  * @param {BenchState} state
  */
-function setTemperature(root, { record }) {
+function setTemperature(root, { payload }) {
   const { step } = shown(root);
-  if (!record || step === null) return;
-  const power = Math.log10(onShow(root, record, step));
+  if (!payload || step === null) return;
+  const power = Math.log10(onShow(root, payload, step));
   find(root, ".degrees", HTMLInputElement).value = String(Math.min(power, ENDLESS));
   tellTemperature(root);
 }
@@ -74,12 +74,12 @@ function setTemperature(root, { record }) {
  * @param {HTMLElement} root
  * @param {BenchState} state
  */
-function heat(root, { record }) {
+function heat(root, { payload }) {
   const { step } = shown(root);
   tellTemperature(root);
-  if (!record || step === null) return;
-  const before = onShow(root, record, step);
-  const fixed = before === Infinity || (ofAll(root) && record.set[step]); // what was made alike tells of nothing else
+  if (!payload || step === null) return;
+  const before = onShow(root, payload, step);
+  const fixed = before === Infinity || (ofAll(root) && payload.set[step]); // what was made alike tells of nothing else
   const temperature = fixed ? 1 : degrees(root) / before;
   preview(root, { kind: "temperature", step, temperature, held: shown(root).held });
 }
@@ -211,15 +211,15 @@ function listen(root, state) {
 }
 
 /**
- * Takes in another record: another translation, or language.
+ * Takes in another payload: another translation, or language.
  * @param {HTMLElement} root
  * @param {BenchState} state
- * @param {BenchRecord} record
+ * @param {BenchPayload} payload
  */
-function read(root, state, record) {
-  state.record = record;
-  speak(record.language);
-  const { words } = record;
+function read(root, state, payload) {
+  state.payload = payload;
+  speak(payload.language);
+  const { words } = payload;
   wordIn(root, words);
   for (
     const [name, label] of [[".degrees", "temperature"], [".lender", "lender"], [".of", "step"], [".links", "links"]]
@@ -230,11 +230,11 @@ function read(root, state, record) {
   find(root, ".every").title = words.every;
   offer(find(root, ".lender", HTMLSelectElement), [
     ["step", words.ofStep],
-    .../** @type {[string, string][]} */ (record.posterior ? [["posterior", words.ofPosterior]] : []),
+    .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
     ["links", words.ofLinks],
     ...state.models.map((name) => /** @type {[string, string]} */ ([MODEL + name, fill(words.ofModel, { name })])),
   ]);
-  offer(find(root, ".of", HTMLSelectElement), record.written.map((name, i) => [String(i), `${i + 1} · ${name}`]));
+  offer(find(root, ".of", HTMLSelectElement), payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]));
   askWhose(root);
 }
 
@@ -243,11 +243,11 @@ function read(root, state, record) {
  * @param {BenchState} state
  */
 function draw(root, state) {
-  const record = recordOf(root, state, draw);
+  const payload = payloadOf(root, state, draw);
   const { step, source, held } = shown(root);
-  if (!record || step === null) return;
-  if (record !== state.record) read(root, state, record);
-  const { words, pieces } = record, here = pieces[source ?? 0];
+  if (!payload || step === null) return;
+  if (payload !== state.payload) read(root, state, payload);
+  const { words, pieces } = payload, here = pieces[source ?? 0];
   write(find(root, ".hint"), fill(words.hint, { name: here }));
   for (const name of ["only", "without"]) find(root, `.${name}`).setAttribute("aria-label", `${words[name]}: ${here}`);
   find(root, ".undo", HTMLButtonElement).disabled = !state.undo;
@@ -274,7 +274,7 @@ export default function ({ data, parentElement }) {
   Object.assign(state, { data, models: data.models, undo: data.undo });
   write(find(root, ".problem"), data.problem);
   if (data.problem) preview(root, null); // what was asked for was not done
-  state.record = undefined; // the models may be others
+  state.payload = undefined; // the models may be others
   soon(root, state, draw);
   return state.stop;
 }

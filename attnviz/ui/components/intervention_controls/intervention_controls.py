@@ -16,8 +16,8 @@ from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.what_ifs import tried_in
 from attnviz.wording.labels import quote, shorten
 
 
@@ -31,7 +31,7 @@ def bench(view: View, at: str, models: Sequence[str]) -> None:
     component("intervention_controls", isolate=False)(key=view.key("bench"), data=record)
 
 
-def bench_record(trace: Trace, posterior: bool) -> dict[str, Any]:
+def bench_payload(trace: Trace, posterior: bool) -> dict[str, Any]:
     """Return the payload of the controls; `posterior` says whether posterior attention is known."""
     steps = range(len(trace.target_pieces))
     return {

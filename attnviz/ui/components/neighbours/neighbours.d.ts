@@ -1,15 +1,15 @@
 // What is written of the vectors near one of the step on show.
 
-interface NeighboursRecord {
+interface NeighboursPayload {
   heading: string;
   /** What the vectors are, as the palette names it. */
   kind: "decoder" | "context" | "encoder";
   /** The languages of the sentence that a vector is of, and of the other side. */
   spoken: [string, string];
-  entries: NeighbourRecord[];
+  entries: NeighbourPayload[];
 }
 
-interface NeighbourRecord {
+interface NeighbourPayload {
   near: string;
   /** The sentence, in parts: the piece is that of the vector. */
   before: string;
@@ -21,7 +21,7 @@ interface NeighbourRecord {
   to: string;
 }
 
-interface NeighboursState extends Fetching<NeighboursRecord> {
+interface NeighboursState extends Fetching<NeighboursPayload> {
   /** What is written. */
-  record?: NeighboursRecord;
+  payload?: NeighboursPayload;
 }

@@ -1,7 +1,7 @@
 // The vectors nearest to one of the step on show, each a link to its sentence. Words are set by textContent, so that
 // nothing is ever read as markup.
 
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { find, follow, soon, states, write } from "../shared.js";
 
 /**
@@ -19,7 +19,7 @@ function told(kind, name, text, spoken) {
 }
 
 /**
- * @param {NeighbourRecord} neighbour
+ * @param {NeighbourPayload} neighbour
  * @param {[string, string]} spoken
  */
 function entry({ near, before, marked, after, other, to }, [own, others]) {
@@ -39,12 +39,12 @@ function entry({ near, before, marked, after, other, to }, [own, others]) {
  * @param {NeighboursState} state
  */
 function draw(root, state) {
-  const record = recordOf(root, state, draw);
-  if (!record || record === state.record) return;
-  state.record = record;
-  for (const kind of ["decoder", "context", "encoder"]) root.classList.toggle(kind, kind === record.kind);
-  write(find(root, ".heading"), record.heading);
-  find(root, "ol").replaceChildren(...record.entries.map((one) => entry(one, record.spoken)));
+  const payload = payloadOf(root, state, draw);
+  if (!payload || payload === state.payload) return;
+  state.payload = payload;
+  for (const kind of ["decoder", "context", "encoder"]) root.classList.toggle(kind, kind === payload.kind);
+  write(find(root, ".heading"), payload.heading);
+  find(root, "ol").replaceChildren(...payload.entries.map((one) => entry(one, payload.spoken)));
 }
 
 /**
@@ -62,7 +62,7 @@ export default function ({ data, parentElement }) {
   /** @type {NeighboursState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  if (!state.record) write(find(root, ".heading"), data.waiting);
+  if (!state.payload) write(find(root, ".heading"), data.waiting);
   soon(root, state, draw);
   return state.stop;
 }

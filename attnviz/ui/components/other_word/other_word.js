@@ -1,6 +1,6 @@
 // Another word at the step on show: one of the likeliest others, or one that is typed.
 
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { find, follow, letGo, soon, states, write } from "../shared.js";
 import { shown, tryIn } from "../view.js";
 
@@ -10,7 +10,7 @@ import { shown, tryIn } from "../view.js";
  */
 function writeIt(root) {
   const { step, held } = shown(root);
-  const chosen = find(root, ".rivals", HTMLSelectElement).value;
+  const chosen = find(root, ".foils", HTMLSelectElement).value;
   const text = find(root, ".typed", HTMLInputElement).value.trim();
   if (step === null) return;
   if (text) tryIn(root, { kind: "typed", step, text, held });
@@ -21,21 +21,21 @@ function writeIt(root) {
  * Offers the likeliest others of the step on show.
  * @param {HTMLElement} root
  * @param {OtherWordState} state
- * @param {RivalsRecord} record
+ * @param {FoilsPayload} payload
  * @param {number} step
  */
-function offer(root, state, record, step) {
-  const { words, offers } = record, { instead, rivals } = offers[step];
-  Object.assign(state, { record, step });
+function offer(root, state, payload, step) {
+  const { words, offers } = payload, { instead, foils } = offers[step];
+  Object.assign(state, { payload, step });
   write(find(root, ".instead"), instead);
   write(find(root, ".write"), words.write);
   write(find(root, ".then"), words.then);
-  const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".rivals");
+  const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils");
   typed.value = "";
   typed.placeholder = words.typed;
   typed.setAttribute("aria-label", words.typed);
-  box.setAttribute("aria-label", words.rivals);
-  box.replaceChildren(...rivals.map(({ piece, name }) => new Option(name, String(piece))));
+  box.setAttribute("aria-label", words.foils);
+  box.replaceChildren(...foils.map(({ piece, name }) => new Option(name, String(piece))));
 }
 
 /**
@@ -43,13 +43,13 @@ function offer(root, state, record, step) {
  * @param {OtherWordState} state
  */
 function draw(root, state) {
-  const record = recordOf(root, state, draw);
+  const payload = payloadOf(root, state, draw);
   const { step, now } = shown(root);
-  if (!record || step === null || !record.offers[step]) return;
-  if (record !== state.record || step !== state.step) offer(root, state, record, step);
+  if (!payload || step === null || !payload.offers[step]) return;
+  if (payload !== state.payload || step !== state.step) offer(root, state, payload, step);
   // A piece that was clicked in the picture above is the one to be written.
   const clicked = now && now.word !== null ? String(now.word) : null;
-  const box = find(root, ".rivals", HTMLSelectElement);
+  const box = find(root, ".foils", HTMLSelectElement);
   if (clicked !== null && clicked !== state.clicked && box.querySelector(`[value="${clicked}"]`)) box.value = clicked;
   state.clicked = clicked;
 }
@@ -64,7 +64,7 @@ function start(root) {
     writeIt(root);
     letGo(event);
   };
-  const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".rivals", HTMLSelectElement);
+  const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
   typed.onkeydown = (event) => {
     if (event.key === "Enter" && !event.isComposing) writeIt(root);
   };

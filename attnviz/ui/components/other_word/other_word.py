@@ -14,7 +14,7 @@ from attnviz.ui.page_state.view import View
 from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
 
-RIVALS = 10
+FOILS = 10
 """Number of likeliest alternatives that are offered."""
 
 
@@ -23,13 +23,13 @@ def other_word(view: View, at: str) -> None:
     component("other_word", isolate=False)(key=view.key("other_word"), data={"at": at})
 
 
-def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
+def foils_payload(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
     """Return the payload of the choices at each of `steps`."""
     return {
         "words": {
             "write": gettext("Write this instead"),
             "typed": gettext("or type a word"),
-            "rivals": gettext("Likeliest other pieces"),
+            "foils": gettext("Likeliest other pieces"),
             "then": gettext("The rest is then rewritten or kept, as you chose next to the weights.")
             if trace.attends_once
             else gettext("The decoder then rewrites the rest."),
@@ -37,18 +37,18 @@ def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
         "offers": {
             str(step): {
                 "instead": gettext("Instead of {name}:", name=quoted_name(trace.target_pieces[step])),
-                "rivals": _rivals(trace, step),
+                "foils": _foils(trace, step),
             }
             for step in steps
         },
     }
 
 
-def _rivals(trace: Trace, step: int) -> list[dict[str, Any]]:
+def _foils(trace: Trace, step: int) -> list[dict[str, Any]]:
     found = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     # PAD, UNK and BOS cannot be written.
     others = (one for one in found if one[0] != trace.target_ids[step] and one[0] >= EOS)
     return [
         {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(float(p))}"}
-        for index, piece, p in islice(others, RIVALS)
+        for index, piece, p in islice(others, FOILS)
     ]

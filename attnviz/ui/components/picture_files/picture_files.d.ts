@@ -28,7 +28,7 @@ interface PictureWords {
   failed: string;
 }
 
-interface PictureFilesRecord {
+interface PictureFilesPayload {
   pictures: Picture[];
   /** Where they are, of what is on show in the view in that room. */
   at: string;

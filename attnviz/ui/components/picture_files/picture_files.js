@@ -63,7 +63,7 @@ async function fontRule(address) {
 }
 
 // An SVG that is shown as an image sees none of the page's fonts, and a PNG is made from such an image. Without the font
-// a picture has the next of its fonts that the machine knows; the next picture asks for it again.
+// a picture has the next of its fonts that the diagram knows; the next picture asks for it again.
 let face = "";
 async function pageFont() {
   const address = fontAddress();
@@ -151,7 +151,7 @@ function offer(root, pictures, words) {
 /**
  * Offers the pictures of what is on show in a view, and others once that is another.
  * @param {HTMLElement} root
- * @param {PictureFilesRecord} data
+ * @param {PictureFilesPayload} data
  * @param {HTMLElement} view
  */
 function followView(root, data, view) {
@@ -179,7 +179,7 @@ function followView(root, data, view) {
   };
 }
 
-/** @param {Mounted<PictureFilesRecord>} mounted */
+/** @param {Mounted<PictureFilesPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".picture-files");
   const room = document.querySelector(`.st-key-${data.room}`);

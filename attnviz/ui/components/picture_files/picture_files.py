@@ -50,12 +50,12 @@ def picture_file_buttons(offered: Iterable[PictureFile], key: str) -> None:
 
 
 def followed_picture_files(view: View, at: str, key: str) -> None:
-    """Offer the figures of the current selection in `view`; `picture_files_record` is at the address `at`."""
+    """Offer the figures of the current selection in `view`; `picture_files_payload` is at the address `at`."""
     record = {"pictures": [], "at": at, "room": view.key("room"), "words": _words()}
     component("picture_files")(key=key, data=record)
 
 
-def picture_files_record(offered: Iterable[PictureFile], of: str = "") -> dict[str, Any]:
+def picture_files_payload(offered: Iterable[PictureFile], of: str = "") -> dict[str, Any]:
     """Return the payload of the offered figures; `of` says which figures they are."""
     return {"pictures": _listed(offered), "of": of or _words()["of"]}
 

@@ -15,7 +15,7 @@ export function looked({ data, step, source }) {
 
 /**
  * The weight of a source word at a step, and of how many of its pieces that is the sum.
- * @param {PlayerRecord} data
+ * @param {PlayerPayload} data
  * @param {number} step
  * @param {number} k
  * @param {number} places

@@ -18,7 +18,7 @@ interface TargetWord extends PlayerWord {
   steps: number[];
 }
 
-interface PlayerRecord {
+interface PlayerPayload {
   identity: string;
   language: string;
   source: SourceWord[];
@@ -48,7 +48,7 @@ interface PlayerControl {
 }
 
 interface PlayerState extends PlayerControl {
-  data: PlayerRecord;
+  data: PlayerPayload;
   step: number;
   /** The source piece chosen, or null: then the strongest is on show. */
   source: number | null;

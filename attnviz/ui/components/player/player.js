@@ -95,7 +95,7 @@ function follow(root, state) {
   paint(root, state);
 }
 
-/** @param {Mounted<PlayerRecord>} mounted */
+/** @param {Mounted<PlayerPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".player");
   speak(data.language);

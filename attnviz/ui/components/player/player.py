@@ -42,21 +42,21 @@ class Pair:
 def player(view: View, pair: Pair | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls."""
     by = heatmap_choices(st.session_state, view).by
-    component("player")(key=view.key("player"), data=_record(view.trace, view.identity, by, pair, language()))
+    component("player")(key=view.key("player"), data=_payload(view.trace, view.identity, by, pair, language()))
 
 
 @made_once
-def _record(
+def _payload(
     _trace: Trace,
     identity: str,  # noqa: ARG001
     by: By,
     pair: Pair | None,
     code: str,  # noqa: ARG001  the key of the cache
 ) -> dict[str, Any]:
-    return player_record(_trace, by, pair)
+    return player_payload(_trace, by, pair)
 
 
-def player_record(trace: Aligned, by: By = "words", pair: Pair | None = None) -> dict[str, Any]:
+def player_payload(trace: Aligned, by: By = "words", pair: Pair | None = None) -> dict[str, Any]:
     """Return the payload of the player.
 
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for

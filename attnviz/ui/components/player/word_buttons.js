@@ -79,7 +79,7 @@ function targetWord(word, choose) {
 /**
  * Writes both sentences anew, of another translation.
  * @param {HTMLElement} root
- * @param {PlayerRecord} data
+ * @param {PlayerPayload} data
  * @param {PlayerControl["choose"]} choose
  */
 export function buildSentences(root, { source, target, orders, spoken }, choose) {

@@ -57,16 +57,16 @@ function laneOf(lane) {
 /**
  * Writes all lanes anew.
  * @param {HTMLElement} root
- * @param {LanesRecord} record
+ * @param {LanesPayload} payload
  */
-export function build(root, record) {
+export function build(root, payload) {
   const box = find(root, ".beside");
-  box.style.setProperty("--lanes", String(record.lanes.length));
-  box.replaceChildren(...record.lanes.map(laneOf));
+  box.style.setProperty("--lanes", String(payload.lanes.length));
+  box.replaceChildren(...payload.lanes.map(laneOf));
   find(root, ".clauses").replaceChildren(
-    ...record.clauses.flatMap((clause, k) => [...(k ? [" "] : []), made("span", "clause", clause)]),
+    ...payload.clauses.flatMap((clause, k) => [...(k ? [" "] : []), made("span", "clause", clause)]),
   );
-  find(root, ".at", HTMLInputElement).max = String(record.labels.length - 1);
+  find(root, ".at", HTMLInputElement).max = String(payload.labels.length - 1);
 }
 
 /**
@@ -130,7 +130,7 @@ function paintLane(root, node, lane, step) {
 /**
  * Shows all lanes at a step.
  * @param {HTMLElement} root
- * @param {LanesRecord} record
+ * @param {LanesPayload} payload
  * @param {LanesState} state
  */
 export function paintLanes(root, { lanes, labels, words }, { step, playing }) {

@@ -1,6 +1,6 @@
 // What is drawn of translations side by side.
 
-interface LanesRecord {
+interface LanesPayload {
   language: string;
   /** What tells these translations from others. */
   identity: string;
@@ -29,9 +29,9 @@ interface Lane {
   notes: string[];
 }
 
-interface LanesState extends Fetching<LanesRecord> {
+interface LanesState extends Fetching<LanesPayload> {
   /** What is drawn. */
-  record: LanesRecord | null;
+  payload: LanesPayload | null;
   step: number;
   playing: boolean;
   timer?: number;

@@ -1,7 +1,7 @@
 // Several translations side by side that are moved together, step by step.
 
 import { isForPage, plays, stepBy } from "../keyboard.js";
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { endWith, find, follow, letGo, soon, speak, states, wordIn } from "../shared.js";
 import { change } from "../state.js";
 import { attend, shown } from "../view.js";
@@ -16,10 +16,10 @@ const OWN = "[type='range']"; // the slider of the steps
  * @param {LanesState} state
  */
 function show(root, state) {
-  const { record } = state, { step } = shown(root);
-  if (!record || step === null) return;
-  state.step = Math.min(Math.max(step, 0), record.labels.length - 1);
-  paintLanes(root, record, state);
+  const { payload } = state, { step } = shown(root);
+  if (!payload || step === null) return;
+  state.step = Math.min(Math.max(step, 0), payload.labels.length - 1);
+  paintLanes(root, payload, state);
 }
 
 /**
@@ -29,11 +29,11 @@ function show(root, state) {
  * @param {number} step
  */
 function take(root, state, step) {
-  if (state.record) change(root, { step: Math.min(Math.max(step, 0), last(state)) });
+  if (state.payload) change(root, { step: Math.min(Math.max(step, 0), last(state)) });
 }
 
 /** @param {LanesState} state */
-const last = ({ record }) => (record?.labels.length ?? 1) - 1;
+const last = ({ payload }) => (payload?.labels.length ?? 1) - 1;
 
 /**
  * @param {HTMLElement} root
@@ -51,7 +51,7 @@ function pause(root, state) {
  * @param {LanesState} state
  */
 function play(root, state) {
-  if (state.playing || !state.record) {
+  if (state.playing || !state.payload) {
     pause(root, state);
     return;
   }
@@ -88,12 +88,12 @@ function press(root, state, event) {
  */
 function draw(root, state) {
   if (shown(root).step === null) return;
-  const record = recordOf(root, state, draw);
-  if (!record || record === state.record) return;
-  speak(record.language);
-  state.record = record;
-  wordIn(root, record.words);
-  build(root, record);
+  const payload = payloadOf(root, state, draw);
+  if (!payload || payload === state.payload) return;
+  speak(payload.language);
+  state.payload = payload;
+  wordIn(root, payload.words);
+  build(root, payload);
   show(root, state);
 }
 
@@ -126,7 +126,7 @@ function controls(root, state) {
  * @returns {LanesState}
  */
 function start(root) {
-  const begun = { light: true, record: null, step: 0, playing: false };
+  const begun = { light: true, payload: null, step: 0, playing: false };
   const state = /** @type {LanesState} */ (/** @type {Partial<LanesState>} */ (begun));
   follow(root, state, ["step"], () => soon(root, state, draw));
   controls(root, state);
@@ -143,7 +143,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<LanesRecord | Place>} mounted */
+/** @param {Mounted<LanesPayload | Place>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".lanes");
   /** @type {LanesState} */

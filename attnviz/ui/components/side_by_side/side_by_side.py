@@ -19,11 +19,14 @@ _STRONGEST = 0.99
 
 
 def lanes(view: View, record: dict[str, Any]) -> None:
-    """Draw the lanes of `view` and their controls from what `lanes_record` returns, or from `{"at": address}` of it."""
+    """Draw the lanes of `view` and their controls.
+
+    They are what `lanes_payload` returns, or `{"at": address}` of it.
+    """
     component("side_by_side")(key=view.key("lanes"), data=record)
 
 
-def lanes_record(
+def lanes_payload(
     identity: str, labels: Sequence[str], drawn: Sequence[dict[str, Any]], clauses: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the payload of the lanes `drawn`, with one step for each of `labels`.

@@ -16,7 +16,7 @@ interface StepFacts {
 /** By step. */
 type StepsFacts = Record<string, StepFacts>;
 
-interface SummaryRecord {
+interface SummaryPayload {
   stages: StageTitle[];
   steps: StepsFacts | Place;
 }

@@ -1,6 +1,6 @@
 // The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
 
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { calm, endWith, find, findAll, follow, letGo, states, write } from "../shared.js";
 import { chooseIn, listenIn, shown, viewOf } from "../view.js";
 
@@ -104,7 +104,7 @@ function entry({ number, place, title }) {
  * @param {SummaryState} state
  */
 function show(root, state) {
-  const steps = recordOf(root, state, show);
+  const steps = payloadOf(root, state, show);
   const facts = steps?.[shown(root).step ?? -1];
   if (!facts) return;
   write(find(root, "h2"), facts.heading);
@@ -155,7 +155,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<SummaryRecord>} mounted */
+/** @param {Mounted<SummaryPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".facts");
   /** @type {SummaryState | undefined} */

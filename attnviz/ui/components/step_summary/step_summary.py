@@ -16,7 +16,7 @@ from attnviz.wording.stages import Narration, step_sentence
 def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]) -> None:
     """Draw the summary of the current step, with its stages named by `titles`.
 
-    `steps` is what `summary_record` returns, or `{"at": address}` of it.
+    `steps` is what `summary_payload` returns, or `{"at": address}` of it.
     """
     stages = [
         {"number": number, "place": place, "title": title}
@@ -26,7 +26,7 @@ def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]
     component("step_summary", isolate=False)(key=view.key("facts"), data=record)
 
 
-def summary_record(
+def summary_payload(
     trace: Record, words: Narration, sentence: Callable[[Any, int, str], str] = step_sentence
 ) -> dict[str, Any]:
     """Return the payload of each step in `words`; `sentence` returns the sentence of one step."""

@@ -11,5 +11,5 @@ interface DataTable {
 }
 
 interface TablesState extends Fetching<{ tables: DataTable[]; none: string }> {
-  record?: { tables: DataTable[]; none: string };
+  payload?: { tables: DataTable[]; none: string };
 }

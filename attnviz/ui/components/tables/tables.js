@@ -1,6 +1,6 @@
 // Tables of what is on show. Cells are set by textContent, so that nothing is read as markup.
 
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { find, follow, soon, states } from "../shared.js";
 
 /**
@@ -47,11 +47,11 @@ function tableOf({ name, columns, rows, texts }) {
  * @param {TablesState} state
  */
 function draw(root, state) {
-  const record = recordOf(root, state, draw);
-  if (!record || record === state.record) return;
-  state.record = record;
-  const found = record.tables.flatMap(tableOf);
-  root.replaceChildren(...(found.length ? found : [made("p", record.none)]));
+  const payload = payloadOf(root, state, draw);
+  if (!payload || payload === state.payload) return;
+  state.payload = payload;
+  const found = payload.tables.flatMap(tableOf);
+  root.replaceChildren(...(found.length ? found : [made("p", payload.none)]));
 }
 
 /** @param {Mounted<Place>} mounted */

@@ -17,7 +17,7 @@ def tables(view: View, at: str, name: str) -> None:
     component("tables", isolate=False)(key=view.key(name), data={"at": at})
 
 
-def tables_record(named: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
+def tables_payload(named: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
     """Return the payload of named tables."""
     return {
         "tables": [_table(name, table) for name, table in named],

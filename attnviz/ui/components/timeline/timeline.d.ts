@@ -1,6 +1,6 @@
 // What the timeline is given and what it keeps.
 
-interface TimelineRecord {
+interface TimelinePayload {
   /** What tells these runs from others: with others it opens anew. */
   identity: string;
   language: string;
@@ -17,7 +17,7 @@ interface TimelineRecord {
 }
 
 interface TimelineState {
-  data?: TimelineRecord;
+  data?: TimelinePayload;
   moment: number;
   playing: boolean;
   timer?: number;

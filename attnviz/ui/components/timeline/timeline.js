@@ -128,7 +128,7 @@ function start(root, state) {
  * The moment to show of new data: of the same runs the one on show, or the last if the last was on show and there are
  * more by now.
  * @param {TimelineState} state
- * @param {TimelineRecord} data
+ * @param {TimelinePayload} data
  */
 function opening({ data: before, moment }, data) {
   const last = data.updates.length - 1;
@@ -136,7 +136,7 @@ function opening({ data: before, moment }, data) {
   return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
 }
 
-/** @param {Mounted<TimelineRecord>} mounted */
+/** @param {Mounted<TimelinePayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".timeline");
   speak(data.language);

@@ -46,7 +46,7 @@ const NOTCHES = 0.1;
 /**
  * Energies as bars to be pulled; the shares follow, those of the page's own bars too.
  * @param {HTMLElement} root
- * @param {PullRecord} record
+ * @param {PullPayload} payload
  * @param {number} step
  * @param {Words} words
  */

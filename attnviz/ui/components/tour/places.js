@@ -9,7 +9,7 @@ const EDGE = 6; // pixels of light around what is lit
 const BAR = 72; // pixels that the line at the top of the window takes, where it has not been seen yet
 
 const SENTENCES = ".row:not(.shown)"; // of the player, which is apart from the page
-const ENCODER = ".st-key-machine .encoder :is(.ground, .annotation, .word)";
+const ENCODER = ".st-key-diagram .encoder :is(.ground, .annotation, .word)";
 
 /**
  * What is lit of each place; above a sheet, where there is little room, the picture alone.

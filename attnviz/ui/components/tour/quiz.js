@@ -26,7 +26,7 @@ export const asking = ({ quiz }, identity) => Boolean(quiz && gameOf(identity).a
 
 /**
  * The question that is asked, the answer to it, or the score and a way to `lead` on.
- * @param {QuizRecord} quiz
+ * @param {QuizPayload} quiz
  * @param {string} identity
  * @param {() => void} draw
  * @param {() => void} lead
@@ -39,7 +39,7 @@ export function quizBox(quiz, identity, draw, lead) {
 }
 
 /**
- * @param {QuizRecord} quiz
+ * @param {QuizPayload} quiz
  * @param {Played} game
  * @param {() => void} draw
  */
@@ -79,7 +79,7 @@ function question(quiz, game, draw) {
 
 /**
  * The English words, one of which is the answer; once it is given, how much of the look each got.
- * @param {QuizRecord} quiz
+ * @param {QuizPayload} quiz
  * @param {QuizQuestion} one
  * @param {number | undefined} given
  * @param {(chosen: number) => void} choose
@@ -135,7 +135,7 @@ function walk(event, buttons) {
 
 /**
  * What was right by α, and after the word; what chance would give; and each answer once more.
- * @param {QuizRecord} quiz
+ * @param {QuizPayload} quiz
  * @param {Played} game
  * @param {() => void} draw
  * @param {() => void} lead

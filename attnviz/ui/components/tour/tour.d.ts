@@ -3,7 +3,7 @@
 /** A part of a sentence, and whose colour it has. */
 type Span = ["" | "source" | "target" | "context", string];
 
-interface PullRecord {
+interface PullPayload {
   /** Of all source pieces. */
   energies: number[];
   /** Those that can be pulled. */
@@ -33,7 +33,7 @@ interface QuizQuestion {
   explained: Span[];
 }
 
-interface QuizRecord {
+interface QuizPayload {
   /** The source words, and what they are called in a sentence. */
   source: string[];
   names: string[];
@@ -52,12 +52,12 @@ interface TourStop {
   place: string;
   step: number;
   missing: boolean;
-  pull?: PullRecord;
+  pull?: PullPayload;
   after?: ComparedShares[];
-  quiz?: QuizRecord;
+  quiz?: QuizPayload;
 }
 
-interface TourRecord {
+interface TourPayload {
   identity: string;
   language: string;
   words: Words;
@@ -70,7 +70,7 @@ interface Played {
   asked: number;
 }
 
-interface TourState extends Fetching<TourRecord> {
+interface TourState extends Fetching<TourPayload> {
   /** The stop on show, from 1; null where the tour is not on. */
   at: number | null;
   /** What is written on the card. */

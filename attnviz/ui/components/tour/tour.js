@@ -2,7 +2,7 @@
 // comes from the server at once, for all stops.
 
 import { ask, onPress } from "../outbox/outbox.js";
-import { recordOf } from "../payloads.js";
+import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { fill, find, findAll, speak, states, write } from "../shared.js";
 import { chooseIn, listenIn, preview, shown, viewOf } from "../view.js";
@@ -33,19 +33,19 @@ function draw(root, state) {
     for (const above of [card, find(root, ".light")]) showOver(above, false);
     return;
   }
-  const record = recordOf(root, state, draw);
-  if (!record) return; // what was told before stays meanwhile
-  const stop = record.stops[state.at - 1];
-  speak(record.language);
-  viewOf(root).toggleAttribute("data-quiz", asking(stop, record.identity));
-  card.classList.toggle("asking", asking(stop, record.identity));
+  const payload = payloadOf(root, state, draw);
+  if (!payload) return; // what was told before stays meanwhile
+  const stop = payload.stops[state.at - 1];
+  speak(payload.language);
+  viewOf(root).toggleAttribute("data-quiz", asking(stop, payload.identity));
+  card.classList.toggle("asking", asking(stop, payload.identity));
   showOver(find(root, ".light"), true);
   showOver(card, true);
-  const name = JSON.stringify([record.identity, record.language, state.at]);
+  const name = JSON.stringify([payload.identity, payload.language, state.at]);
   if (state.written !== name) {
     const began = state.written === undefined, held = cardHasFocus(root);
     state.written = name;
-    writeCard(root, state, record, stop);
+    writeCard(root, state, payload, stop);
     goThere(root, state, stop);
     if (began || (held && !cardHasFocus(root))) card.focus({ preventScroll: true });
   }
@@ -61,11 +61,11 @@ function cardHasFocus(root) {
 /**
  * @param {HTMLElement} root
  * @param {TourState} state
- * @param {TourRecord} record
+ * @param {TourPayload} payload
  * @param {TourStop} stop
  */
-function writeCard(root, state, record, stop) {
-  const { words, stops, identity } = record;
+function writeCard(root, state, payload, stop) {
+  const { words, stops, identity } = payload;
   for (const one of findAll(root, "[data-say]")) write(one, words[one.dataset.say ?? ""]);
   for (const one of findAll(root, "[data-label]")) one.setAttribute("aria-label", words[one.dataset.label ?? ""]);
   write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
@@ -94,7 +94,7 @@ function writeCard(root, state, record, stop) {
   const { before, after } = neighbours(stops, stop.number);
   back.disabled = before === null;
   write(next, after === null ? words.finish : words.next);
-  dots(root, state, record, stop);
+  dots(root, state, payload, stop);
 }
 
 /**
@@ -109,7 +109,7 @@ function letGoOfBars(root) {
  * A way to each stop.
  * @param {HTMLElement} root
  * @param {TourState} state
- * @param {TourRecord} record
+ * @param {TourPayload} payload
  * @param {TourStop} stop
  */
 function dots(root, state, { words, stops }, stop) {
@@ -163,9 +163,9 @@ function settle(root, state) {
   if (state.frame) return;
   state.frame = requestAnimationFrame(() => {
     state.frame = 0;
-    const record = state.fetched?.record, stop = record?.stops[(state.at ?? 0) - 1];
-    if (!states.has(root) || !record || !stop) return;
-    const asks = asking(stop, record.identity);
+    const payload = state.fetched?.payload, stop = payload?.stops[(state.at ?? 0) - 1];
+    if (!states.has(root) || !payload || !stop) return;
+    const asks = asking(stop, payload.identity);
     light(root, asks ? null : areaOf(root, stop.place), asks);
     find(root, ".astray").hidden = shown(root).step === stop.step || Boolean(stop.quiz);
   });
@@ -241,7 +241,7 @@ function start(root) {
   document.addEventListener("scroll", again, { signal, capture: true, passive: true });
   addEventListener("resize", again, { signal });
   state.size = new ResizeObserver(() => { // the page grows while its pictures come, or is told at another depth
-    const stop = state.fetched?.record.stops[(state.at ?? 0) - 1];
+    const stop = state.fetched?.payload.stops[(state.at ?? 0) - 1];
     if (state.at !== null && stop && state.written !== undefined) showWhenThere(root, state, stop, 0);
     again();
   });
@@ -258,7 +258,7 @@ function start(root) {
   find(root, ".next").onclick = () => onward(state, to);
   find(root, ".back").onclick = () => backward(state, to);
   find(root, ".astray").onclick = () => {
-    const stop = state.fetched?.record.stops[(state.at ?? 0) - 1];
+    const stop = state.fetched?.payload.stops[(state.at ?? 0) - 1];
     if (stop) goThere(root, state, stop);
   };
   states.set(root, state);

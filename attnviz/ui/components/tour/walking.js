@@ -23,8 +23,8 @@ const ELSEWHERE = // what has the arrow keys, or Esc, for itself
  * @param {(stop: number | null) => void} go
  */
 export function onTourKey(root, state, event, go) {
-  const record = state.fetched?.record;
-  if (state.at === null || !record || event.defaultPrevented) return;
+  const payload = state.fetched?.payload;
+  if (state.at === null || !payload || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const path = event.composedPath().filter((one) => one instanceof Element), own = path.includes(find(root, ".card"));
   const taken = path.some((one) => one.matches(ELSEWHERE));
@@ -41,8 +41,8 @@ export function onTourKey(root, state, event, go) {
  * @param {(stop: number | null) => void} go
  */
 export function onward(state, go) {
-  const record = state.fetched?.record;
-  if (record && state.at !== null) go(neighbours(record.stops, state.at).after);
+  const payload = state.fetched?.payload;
+  if (payload && state.at !== null) go(neighbours(payload.stops, state.at).after);
 }
 
 /**
@@ -50,7 +50,7 @@ export function onward(state, go) {
  * @param {(stop: number | null) => void} go
  */
 export function backward(state, go) {
-  const record = state.fetched?.record;
-  const before = record && state.at !== null ? neighbours(record.stops, state.at).before : null;
+  const payload = state.fetched?.payload;
+  const before = payload && state.at !== null ? neighbours(payload.stops, state.at).before : null;
   if (before !== null) go(before);
 }

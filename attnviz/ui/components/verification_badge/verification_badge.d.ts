@@ -1,18 +1,18 @@
 // What the badge of a step says and keeps.
 
-interface ProofRecord {
+interface VerificationPayload {
   holds: boolean;
   told: string;
-  /** What was proved, what of it is wrong, and a table of it. */
+  /** What was verified, what of it is wrong, and a table of it. */
   about: string;
   wrong: string[];
   names: string[];
   rows: string[][];
 }
 
-interface ProofState extends Fetching<ProofRecord> {
+interface VerificationState extends Fetching<VerificationPayload> {
   /** How many steps there are. */
   steps: number;
   /** What is written. */
-  record?: ProofRecord;
+  payload?: VerificationPayload;
 }

@@ -1,7 +1,7 @@
 // The badge of the step on show: whether all its numbers came out the same when computed again. It opens on what was
-// proved, and closes by Escape, by Tab, or by a press elsewhere.
+// verified, and closes by Escape, by Tab, or by a press elsewhere.
 
-import { fetchAhead, recordOf } from "../payloads.js";
+import { fetchAhead, payloadOf } from "../payloads.js";
 import { endWith, find, follow, soon, states, write } from "../shared.js";
 
 /**
@@ -17,9 +17,9 @@ function cells(tag, texts) {
 }
 
 /**
- * Writes what was proved; all of it is plain text, which may quote the visitor.
+ * Writes what was verified; all of it is plain text, which may quote the visitor.
  * @param {HTMLElement} root
- * @param {ProofRecord} record
+ * @param {VerificationPayload} payload
  */
 function receipt(root, { about, wrong, names, rows }) {
   find(root, ".receipt").setAttribute("aria-label", about);
@@ -35,20 +35,20 @@ function receipt(root, { about, wrong, names, rows }) {
 
 /**
  * @param {HTMLElement} root
- * @param {ProofState} state
+ * @param {VerificationState} state
  */
 function draw(root, state) {
-  const record = recordOf(root, state, draw);
-  if (!record) return;
+  const payload = payloadOf(root, state, draw);
+  if (!payload) return;
   fetchAhead(root, state, state.steps);
-  if (record === state.record) return;
-  state.record = record;
-  root.classList.toggle("fails", !record.holds);
-  write(find(root, ".sign"), record.holds ? "✓" : "✗");
-  write(find(root, ".told"), record.told);
-  receipt(root, record);
-  find(root, ".badge", HTMLButtonElement).disabled = !record.rows.length;
-  if (!record.rows.length) open(root, false);
+  if (payload === state.payload) return;
+  state.payload = payload;
+  root.classList.toggle("fails", !payload.holds);
+  write(find(root, ".sign"), payload.holds ? "✓" : "✗");
+  write(find(root, ".told"), payload.told);
+  receipt(root, payload);
+  find(root, ".badge", HTMLButtonElement).disabled = !payload.rows.length;
+  if (!payload.rows.length) open(root, false);
 }
 
 /**
@@ -66,10 +66,10 @@ function open(root, whether) {
 
 /**
  * @param {HTMLElement} root
- * @returns {ProofState}
+ * @returns {VerificationState}
  */
 function start(root) {
-  const state = /** @type {ProofState} */ ({});
+  const state = /** @type {VerificationState} */ ({});
   follow(root, state, ["step", "words"], () => soon(root, state, draw));
   const badge = find(root, ".badge");
   badge.onclick = () => open(root, Boolean(find(root, ".receipt").hidden));
@@ -89,10 +89,10 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<(Place | ProofRecord) & { steps: number }>} mounted */
+/** @param {Mounted<(Place | VerificationPayload) & { steps: number }>} mounted */
 export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".proof");
-  /** @type {ProofState} */
+  const root = find(parentElement, ".verification");
+  /** @type {VerificationState} */
   const state = states.get(root) ?? start(root);
   Object.assign(state, { data, steps: data.steps });
   soon(root, state, draw);

@@ -9,11 +9,11 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
 
-def given_verification(view: View, record: Mapping[str, Any], name: str = "proof") -> None:
+def given_verification(view: View, record: Mapping[str, Any], name: str = "verification") -> None:
     """Draw a badge that is the same at every step, from a payload that is sent with the page."""
     component("verification_badge", isolate=False)(key=view.key(name), data={**record, "steps": view.steps})
 
 
-def proof(view: View, at: str, name: str = "proof") -> None:
+def verification(view: View, at: str, name: str = "verification") -> None:
     """Draw the badge of the current step from the payload at the address `at`; `name` is unique in the view."""
     component("verification_badge", isolate=False)(key=view.key(name), data={"at": at, "steps": view.steps})

@@ -32,7 +32,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<ViewRecord>} mounted */
+/** @param {Mounted<ViewPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".view-state");
   // For a moment Streamlit has in a new room what stands in the one before.

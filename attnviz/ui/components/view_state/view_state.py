@@ -13,15 +13,15 @@ import streamlit as st
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.parameters import browser_parameters, can_be_toured
 from attnviz.ui.page_state.view import MAIN, Session, View
+from attnviz.ui.page_state.what_ifs import tried_in
 
 
 def view_state(view: View, *, tour: bool = False) -> None:
     """Send the browser the state of `view`; with `tour`, the tour can be started there."""
     component("view_state", isolate=False)(
-        key=view.key("view_state"), data=view_record(st.session_state, view, tour=tour), height=1
+        key=view.key("view_state"), data=view_payload(st.session_state, view, tour=tour), height=1
     )
 
 
@@ -29,9 +29,9 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def view_record(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
+def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
     """Return the state of `view` for the browser."""
-    leads, page = address.leads(session, view), address.page_record(session)
+    leads, page = address.leads(session, view), address.page_payload(session)
     main = address.main_view(session) if leads and view.id != MAIN else None
     told = main or view
     left_out = leads and page["parameters"].get(inputs.SENTENCE) is None
@@ -48,5 +48,5 @@ def view_record(session: Session, view: View, *, tour: bool = False) -> dict[str
         "own": address.own_parameters(session, view),
         "page": page if leads else None,
         "sentence": {inputs.SENTENCE: told.trace.source_text} if left_out else None,
-        "main": view_record(session, main) if main else None,
+        "main": view_payload(session, main) if main else None,
     }

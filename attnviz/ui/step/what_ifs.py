@@ -7,18 +7,18 @@ from typing import cast
 
 from attnviz import AttnvizError, Trace
 from attnviz.languages import gettext
-from attnviz.trace import Branch, Branches
+from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import Resolved, resolved
-from attnviz.ui.page_state.branch_address import left_out
-from attnviz.ui.page_state.branches import leave_out, open_branches, tried_in
 from attnviz.ui.page_state.heads import seen_as_chosen
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.what_if_address import left_out
+from attnviz.ui.page_state.what_ifs import leave_out, open_what_ifs, tried_in
 from attnviz.ui.resources import models, translate, weights_of
 
 Make = Callable[[Resolved], Trace]
 
 
-def branch_on_show(
+def what_if_on_show(
     session: Session,
     view_id: str,
     first: Trace,
@@ -26,22 +26,22 @@ def branch_on_show(
     *,
     device: str = "auto",
     beam: int | None = None,
-    saved: Branches | None = None,
+    saved: WhatIfs | None = None,
 ) -> View:
     """Return the view of the current what-if of `first`, or of `first` itself.
 
     The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`; those
     that were `saved` need no model. What-ifs that fail are left out, and `tried_in` has the errors.
     """
-    going_on = open_branches(session, view_id, first, linked, saved.branches if saved else None)
-    branches = _made(session, view_id, first, _maker(first, device, beam), saved, going_on=going_on)
+    going_on = open_what_ifs(session, view_id, first, linked, saved.what_ifs if saved else None)
+    what_ifs = _made(session, view_id, first, _maker(first, device, beam), saved, going_on=going_on)
     number = tried_in(session, view_id).on_show
-    return View(view_id, seen_as_chosen(session, view_id, branches.trace(number), linked), branches, number)
+    return View(view_id, seen_as_chosen(session, view_id, what_ifs.trace(number), linked), what_ifs, number)
 
 
 def _made(
-    session: Session, view_id: str, first: Trace, make: Make, saved: Branches | None, *, going_on: bool
-) -> Branches:
+    session: Session, view_id: str, first: Trace, make: Make, saved: WhatIfs | None, *, going_on: bool
+) -> WhatIfs:
     """Return the what-ifs of `first` that can be made, and leave out the others.
 
     With `going_on`, a failed one is the visitor's latest change, and its error is reported as such.
@@ -49,26 +49,26 @@ def _made(
     known = _known(saved) if saved else {}
     traces: dict[int, Trace] = {0: first}
     problems = []
-    branches = tried_in(session, view_id).branches
-    for number, branch in enumerate(branches, 1):
-        if (parent := traces.get(branch.parent)) is None:
+    what_ifs = tried_in(session, view_id).what_ifs
+    for number, what_if in enumerate(what_ifs, 1):
+        if (parent := traces.get(what_if.parent)) is None:
             continue
         try:
-            found = known.get((parent.fingerprint, branch))
-            traces[number] = found or make(resolved(parent, branch.change, held=branch.held))
+            found = known.get((parent.fingerprint, what_if))
+            traces[number] = found or make(resolved(parent, what_if.change, held=what_if.held))
         except AttnvizError as error:
             problems.append(str(error) if going_on else left_out(number, str(error)))
-    if gone := set(range(1, len(branches) + 1)) - set(traces):
+    if gone := set(range(1, len(what_ifs) + 1)) - set(traces):
         leave_out(session, view_id, gone, (*tried_in(session, view_id).problems, *problems))
-    return Branches(first, tried_in(session, view_id).branches, tuple(traces.values())[1:])
+    return WhatIfs(first, tried_in(session, view_id).what_ifs, tuple(traces.values())[1:])
 
 
-def _known(saved: Branches) -> dict[tuple[str, Branch], Trace]:
+def _known(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
     """Return the traces of a file, by the fingerprint of the parent and the what-if."""
     found = {}
-    for number, branch in enumerate(saved.branches, 1):
+    for number, what_if in enumerate(saved.what_ifs, 1):
         parent = cast("Trace", saved.parent(number))
-        found[parent.fingerprint, branch] = saved.trace(number)
+        found[parent.fingerprint, what_if] = saved.trace(number)
     return found
 
 

@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from attnviz.languages import gettext, language
-from attnviz.trace import Branches
+from attnviz.trace import WhatIfs
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.branches import made_from
 from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.what_ifs import made_from
 from attnviz.wording.what_if import card_texts
 
 
-def branch_cards(view: View) -> None:
+def what_if_cards(view: View) -> None:
     """Draw the cards of `view`; hidden where there are no what-ifs.
 
     The component is always mounted, so that the first what-if's card appears without delay.
     """
-    component("branches")(key=view.key("branch_cards"), data=cards_record(view.branches, view.number))
+    component("what_ifs")(key=view.key("what_if_cards"), data=cards_payload(view.what_ifs, view.number))
 
 
-def cards_record(branches: Branches | None, number: int) -> dict[str, Any]:
+def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:
     """Return the payload of the cards, with `number` current; no cards where there are no what-ifs."""
-    if branches is None or not branches.branches:
+    if what_ifs is None or not what_ifs.what_ifs:
         return {"language": language(), "cards": [], "onShow": 0, "words": {}}
-    others = [0, *(len(made_from(branches.branches, k + 1)) - 1 for k in range(len(branches.branches)))]
-    texts = card_texts(branches)
+    others = [0, *(len(made_from(what_ifs.what_ifs, k + 1)) - 1 for k in range(len(what_ifs.what_ifs)))]
+    texts = card_texts(what_ifs)
     cards = [card | {"remove": _remove(k, others[k]) if k else ""} for k, card in enumerate(texts["cards"])]
     return {"language": language(), "onShow": number, "words": texts["words"], "cards": cards}
 

@@ -1,33 +1,33 @@
 // What the cards are given and what they keep.
 
-interface BranchWord {
+interface WhatIfWord {
   text: string;
   kind: "same" | "other" | "gone";
   space: boolean;
 }
 
 /** The first translation, or what was tried on it. */
-interface BranchCard {
+interface WhatIfCard {
   told: string;
   /** What it was tried on, where that is not the first. */
   on: string;
-  words: BranchWord[];
+  words: WhatIfWord[];
   per_word: string;
   /** What the button says that removes it; empty for the first. */
   remove: string;
 }
 
-interface BranchesRecord {
+interface WhatIfsPayload {
   language: string;
-  /** The first translation, and then a card for each branch; none where nothing was tried. */
-  cards: BranchCard[];
+  /** The first translation, and then a card for each what_if; none where nothing was tried. */
+  cards: WhatIfCard[];
   /** Which is on show. */
   onShow: number;
   words: Words;
 }
 
-interface BranchesState {
-  data: BranchesRecord;
+interface WhatIfsState {
+  data: WhatIfsPayload;
   /** What is drawn, as text. */
   drawn?: string;
   /** Whether the server was asked for another card and has not answered. */

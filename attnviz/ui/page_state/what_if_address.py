@@ -16,7 +16,6 @@ import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace.branches import MOST, Branch
 from attnviz.trace.changes import (
     MOST_PIECES,
     Change,
@@ -28,22 +27,23 @@ from attnviz.trace.changes import (
     TakeHypothesis,
     WriteWords,
 )
+from attnviz.trace.what_ifs import MOST, WhatIf
 
 EVERY, ENDLESS = "all", "inf"
 """Step of a change at all steps, and temperature of uniform weights."""
 
 
-def written(branches: Sequence[Branch]) -> str:
+def written(what_ifs: Sequence[WhatIf]) -> str:
     """Encode what-ifs; `read` decodes them."""
-    return "*".join(".".join((str(one.parent), *_parts(one))) for one in branches)
+    return "*".join(".".join((str(one.parent), *_parts(one))) for one in what_ifs)
 
 
-def read(text: str) -> tuple[tuple[Branch, ...], tuple[str, ...]]:
+def read(text: str) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
     """Return the what-ifs of an address, and a sentence for each that is left out.
 
     Those are unreadable ones, those made from another that is left out, and those beyond MOST.
     """
-    found: list[Branch] = []
+    found: list[WhatIf] = []
     problems: list[str] = []
     places = {0: 0}  # index among the found what-ifs, by index in the address
     for number, part in enumerate(text.split("*") if text else [], 1):
@@ -51,13 +51,13 @@ def read(text: str) -> tuple[tuple[Branch, ...], tuple[str, ...]]:
             problems.append(gettext("A link can have at most {count} what-ifs; the rest is left out.", count=MOST))
             break
         try:
-            branch = _read(part)
-            if branch.parent not in places:
+            what_if = _read(part)
+            if what_if.parent not in places:
                 raise AttnvizError(gettext("The what-if that it starts from is missing."))
         except AttnvizError as error:
             problems.append(left_out(number, str(error)))
             continue
-        found.append(Branch(places[branch.parent], branch.change, branch.held))
+        found.append(WhatIf(places[what_if.parent], what_if.change, what_if.held))
         places[number] = len(found)
     return tuple(found), tuple(problems)
 
@@ -67,9 +67,9 @@ def left_out(number: int, why: str) -> str:
     return gettext("What-if {number} of this link is left out. {why}", number=number, why=why)
 
 
-def _parts(branch: Branch) -> tuple[str, ...]:
+def _parts(what_if: WhatIf) -> tuple[str, ...]:
     """Return the parts of a what-if, except its parent."""
-    match branch.change:
+    match what_if.change:
         case SetWeights(step=step, shares=shares, lender=lender, of=of):
             parts = ("w", _place(step), _row(shares), *((lender, _text(of)) if lender else ()))
         case LookOnly(step=step, source=source):
@@ -86,10 +86,10 @@ def _parts(branch: Branch) -> tuple[str, ...]:
             parts = ("v", _place(step), str(replaced), _ids(pieces))
         case TakeHypothesis(pieces=pieces):
             parts = ("y", _ids(pieces))
-    return parts[0] + ("h" if branch.held else ""), *parts[1:]
+    return parts[0] + ("h" if what_if.held else ""), *parts[1:]
 
 
-def _read(text: str) -> Branch:
+def _read(text: str) -> WhatIf:
     """Decode one what-if; raise AttnvizError where it is invalid."""
     parent, kind, *parts = (*text.split("."), "")
     letter, held, parts = kind[:1], kind[1:] == "h", parts[:-1]
@@ -114,7 +114,7 @@ def _read(text: str) -> Branch:
             change = TakeHypothesis(_from_ids(pieces))
         case _:
             raise _unreadable()
-    return Branch(_number(parent), change, held)
+    return WhatIf(_number(parent), change, held)
 
 
 def _unreadable() -> AttnvizError:

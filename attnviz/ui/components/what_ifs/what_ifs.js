@@ -9,7 +9,7 @@ const EDGE = 4; // pixels around a card in sight
 
 /**
  * @param {HTMLElement} root
- * @param {BranchesState} state
+ * @param {WhatIfsState} state
  * @param {WhatIf} wish
  */
 function ask(root, state, wish) {
@@ -21,7 +21,7 @@ function ask(root, state, wish) {
 
 /**
  * The words of a card, those that differ marked; one that fell out is struck through.
- * @param {BranchWord[]} words
+ * @param {WhatIfWord[]} words
  * @param {string} gone
  */
 function marked(words, gone) {
@@ -48,8 +48,8 @@ function labelled(tag, className, text) {
 
 /**
  * @param {HTMLElement} root
- * @param {BranchesState} state
- * @param {BranchCard} card
+ * @param {WhatIfsState} state
+ * @param {WhatIfCard} card
  * @param {number} index
  */
 function cardItem(root, state, card, index) {
@@ -71,7 +71,7 @@ function cardItem(root, state, card, index) {
   text.append(...marked(card.words, words.gone));
   button.append(head, " ", text);
   button.onclick = (event) => {
-    if (index !== state.data.onShow) ask(root, state, { kind: "branch", index });
+    if (index !== state.data.onShow) ask(root, state, { kind: "what_if", index });
     letGo(event);
   };
   item.append(button);
@@ -107,7 +107,7 @@ function keepInSight(list, card) {
 /**
  * Draws the cards, and leaves the keyboard where it was among them; the one on show is in sight.
  * @param {HTMLElement} root
- * @param {BranchesState} state
+ * @param {WhatIfsState} state
  */
 function drawCards(root, state) {
   const { cards, onShow, words } = state.data;
@@ -115,7 +115,7 @@ function drawCards(root, state) {
   const inside = /** @type {ShadowRoot} */ (root.getRootNode()).activeElement?.closest("li");
   const place = inside ? [...list.children].indexOf(inside) : -1;
   root.hidden = cards.length === 0;
-  viewOf(root).querySelector("[class*='st-key-branch_cards']")?.toggleAttribute("data-any", cards.length > 0);
+  viewOf(root).querySelector("[class*='st-key-what_if_cards']")?.toggleAttribute("data-any", cards.length > 0);
   write(find(root, ".title"), words.title ?? "");
   list.replaceChildren(...cards.map((card, index) => cardItem(root, state, card, index)));
   const buttons = findAll(list, ".card");
@@ -126,7 +126,7 @@ function drawCards(root, state) {
 /**
  * The server has done what it was asked for.
  * @param {HTMLElement} root
- * @param {BranchesState} state
+ * @param {WhatIfsState} state
  */
 function answered(root, state) {
   state.asked = false;
@@ -135,12 +135,12 @@ function answered(root, state) {
 
 /**
  * @param {HTMLElement} root
- * @param {BranchesRecord} data
- * @returns {BranchesState}
+ * @param {WhatIfsPayload} data
+ * @returns {WhatIfsState}
  */
 function start(root, data) {
   const end = listenIn(root, "answered", () => answered(root, state));
-  /** @type {BranchesState} */
+  /** @type {WhatIfsState} */
   const state = {
     data,
     stop: () => {
@@ -152,11 +152,11 @@ function start(root, data) {
   return state;
 }
 
-/** @param {Mounted<BranchesRecord>} mounted */
+/** @param {Mounted<WhatIfsPayload>} mounted */
 export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".branches");
+  const root = find(parentElement, ".what_ifs");
   speak(data.language);
-  /** @type {BranchesState} */
+  /** @type {WhatIfsState} */
   const state = states.get(root) ?? start(root, data);
   state.data = data;
   answered(root, state);

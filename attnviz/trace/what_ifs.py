@@ -26,7 +26,7 @@ _OWN = frozenset({"parent", "change", "held", "trace"})
 
 
 @dataclass(frozen=True)
-class Branch:
+class WhatIf:
     """One what-if: a translation of the same sentence with one more change."""
 
     parent: int
@@ -37,12 +37,12 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Branches:
+class WhatIfs:
     """A translation, its what-ifs, and the trace of each."""
 
     first: Any
     """The first translation: a `Trace`, `TransformerTrace`, `Seq2SeqTrace` or `Attention`."""
-    branches: tuple[Branch, ...] = ()
+    what_ifs: tuple[WhatIf, ...] = ()
     traces: tuple[Any, ...] = ()
     """The trace of each what-if."""
 
@@ -52,7 +52,7 @@ class Branches:
 
     def parent(self, number: int) -> Any:
         """Return the trace that what-if `number` changed; None for the first translation."""
-        return self.trace(self.branches[number - 1].parent) if number else None
+        return self.trace(self.what_ifs[number - 1].parent) if number else None
 
     def to_json(self) -> str:
         """Return everything as one JSON object.
@@ -61,18 +61,18 @@ class Branches:
         fields of its trace that differ from the first.
         """
         text: str = self.first.to_json()
-        if not self.branches:
+        if not self.what_ifs:
             return text
         first, written = json.loads(text), []
-        for branch, trace in zip(self.branches, self.traces, strict=True):
+        for what_if, trace in zip(self.what_ifs, self.traces, strict=True):
             other = {name: value for name, value in json.loads(trace.to_json()).items() if value != first[name]}
             written.append(
-                {"parent": branch.parent, "change": to_record(branch.change), "held": branch.held, "trace": other}
+                {"parent": what_if.parent, "change": to_record(what_if.change), "held": what_if.held, "trace": other}
             )
         return json.dumps(first | {_FIELD: written}, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text: str) -> Branches:
+    def from_json(cls, text: str) -> WhatIfs:
         """Read JSON that `to_json` wrote; a saved trace reads as one without what-ifs.
 
         Raise AttnvizError where it is neither.
@@ -85,23 +85,23 @@ class Branches:
         written = record.pop(_FIELD, [])
         if not isinstance(written, list) or len(written) > MOST:
             raise _damaged()
-        branches, traces, held = [], [], _bytes(first)
+        what_ifs, traces, held = [], [], _bytes(first)
         for number, one in enumerate(written):
-            branch, trace = _read(one, number, record, type(first))
+            what_if, trace = _read(one, number, record, type(first))
             held += _bytes(trace)
             same = (trace.source_ids, dict(trace.config)) == (first.source_ids, dict(first.config))
             if not same or held > LARGEST:
                 raise _damaged()
-            branches.append(branch)
+            what_ifs.append(what_if)
             traces.append(trace)
-        return cls(first, tuple(branches), tuple(traces))
+        return cls(first, tuple(what_ifs), tuple(traces))
 
     def save(self, path: str | Path) -> None:
         """Write everything to `path`."""
         replace_text(Path(path), self.to_json())
 
     @classmethod
-    def load(cls, path: str | Path) -> Branches:
+    def load(cls, path: str | Path) -> WhatIfs:
         """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
         return read_file(path, cls.from_json)
 
@@ -116,15 +116,15 @@ def _kind(text: str) -> type[Any]:
     return {kind.saved_as.mark: kind for kind in (TransformerTrace, Seq2SeqTrace, Attention)}.get(str(mark), Trace)
 
 
-def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[Branch, Record]:
+def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[WhatIf, Record]:
     """Return what-if `number` (0-based) and its trace, from the file of `first`, a record of this `kind`."""
     if not isinstance(written, Mapping) or set(written) != _OWN or not isinstance(written["trace"], Mapping):
         raise _damaged()
     parent, held = written["parent"], written["held"]
     if type(parent) is not int or not 0 <= parent <= number or type(held) is not bool:
         raise _damaged()
-    branch = Branch(parent, from_record(written["change"]), held)
-    return branch, kind.from_json(json.dumps({**first, **written["trace"]}))
+    what_if = WhatIf(parent, from_record(written["change"]), held)
+    return what_if, kind.from_json(json.dumps({**first, **written["trace"]}))
 
 
 def _bytes(trace: Record) -> int:

@@ -13,14 +13,14 @@ from typing import Any
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Trace
-from attnviz.trace.branches import MOST, Branch
 from attnviz.trace.changes import SetTemperature, SetWeights
-from attnviz.ui.page_state import branch_address
+from attnviz.trace.what_ifs import MOST, WhatIf
+from attnviz.ui.page_state import what_if_address
 from attnviz.ui.page_state.view import Session, View, view_key
 
-BRANCHES, BRANCH = "branches", "branch"
+WHAT_IFS, WHAT_IF = "what_ifs", "what_if"
 """Address parameters: all what-ifs, and the number of the current one."""
-_BEHIND = "branches_behind"
+_BEHIND = "what_ifs_behind"
 """What-ifs of the translation that was shown before a file was opened."""
 
 
@@ -30,7 +30,7 @@ class Tried:
 
     identity: str
     """Identity of the original translation."""
-    branches: tuple[Branch, ...] = ()
+    what_ifs: tuple[WhatIf, ...] = ()
     on_show: int = 0
     """0 for the original translation, or the number of a what-if, from 1."""
     linked: bool = True
@@ -48,15 +48,15 @@ def identity_of(first: Trace) -> str:
     return repr((*made, first.interventions))
 
 
-def open_branches(
-    session: Session, view_id: str, first: Trace, linked: Mapping[str, str], saved: Sequence[Branch] | None = None
+def open_what_ifs(
+    session: Session, view_id: str, first: Trace, linked: Mapping[str, str], saved: Sequence[WhatIf] | None = None
 ) -> bool:
     """Set the what-ifs of `first`; return whether the last run showed the same translation.
 
     Another translation starts without what-ifs, the first of a session with those of its link, and one from a file with
     those `saved` in it. When the file is closed, the previous ones are restored.
     """
-    key = view_key(view_id, BRANCHES)
+    key = view_key(view_id, WHAT_IFS)
     kept: Tried | None = session.get(key)
     identity = identity_of(first) if saved is None else first.fingerprint
     if kept is not None and kept.identity == identity:
@@ -68,9 +68,9 @@ def open_branches(
     elif behind is not None and behind.identity == identity:
         session[key] = behind
     elif kept is None:
-        branches, problems = branch_address.read(linked.get(key, ""))
-        shown = _number(linked.get(view_key(view_id, BRANCH), ""), len(branches))
-        session[key] = Tried(identity, branches, shown, problems=problems)
+        what_ifs, problems = what_if_address.read(linked.get(key, ""))
+        shown = _number(linked.get(view_key(view_id, WHAT_IF), ""), len(what_ifs))
+        session[key] = Tried(identity, what_ifs, shown, problems=problems)
     else:
         session[key] = Tried(identity)
     return False
@@ -78,41 +78,41 @@ def open_branches(
 
 def tried_in(session: Mapping[Any, Any], view_id: str) -> Tried:
     """Return the what-ifs of a view."""
-    tried: Tried = session.get(view_key(view_id, BRANCHES), Tried(""))
+    tried: Tried = session.get(view_key(view_id, WHAT_IFS), Tried(""))
     return tried
 
 
-def add(session: Session, view_id: str, branch: Branch) -> None:
+def add(session: Session, view_id: str, what_if: WhatIf) -> None:
     """Add a what-if and show it; raise AttnvizError where there are already MOST.
 
     The current one is replaced where its own weights or temperature are set again: dragging a bar further stays one
     what-if. A what-if that exists already is shown.
     """
     tried = tried_in(session, view_id)
-    here, before = tried.on_show, tried.branches
-    if branch in before:
-        show(session, view_id, before.index(branch) + 1)
-    elif here and branch.parent == here and _sets_again(tried, branch):
-        again = dataclasses.replace(branch, parent=before[here - 1].parent)
+    here, before = tried.on_show, tried.what_ifs
+    if what_if in before:
+        show(session, view_id, before.index(what_if) + 1)
+    elif here and what_if.parent == here and _sets_again(tried, what_if):
+        again = dataclasses.replace(what_if, parent=before[here - 1].parent)
         _keep(session, view_id, tried, (*before[: here - 1], again, *before[here:]), here)
     elif len(before) == MOST:
         raise AttnvizError(gettext("There are {count} what-ifs already: remove one of them first.", count=MOST))
-    elif branch.parent <= len(before):  # or it was removed meanwhile
-        _keep(session, view_id, tried, (*before, branch), len(before) + 1)
+    elif what_if.parent <= len(before):  # or it was removed meanwhile
+        _keep(session, view_id, tried, (*before, what_if), len(before) + 1)
 
 
 def show(session: Session, view_id: str, number: int) -> None:
     """Show a what-if by its number, from 1, or with 0 the original translation; ignore invalid numbers."""
     tried = tried_in(session, view_id)
-    if 0 <= number <= len(tried.branches):
-        _keep(session, view_id, tried, tried.branches, number)
+    if 0 <= number <= len(tried.what_ifs):
+        _keep(session, view_id, tried, tried.what_ifs, number)
 
 
 def remove(session: Session, view_id: str, number: int) -> None:
     """Remove a what-if and all that derive from it; if the current one is removed, show its parent."""
     tried = tried_in(session, view_id)
-    if 1 <= number <= len(tried.branches):
-        leave_out(session, view_id, made_from(tried.branches, number))
+    if 1 <= number <= len(tried.what_ifs):
+        leave_out(session, view_id, made_from(tried.what_ifs, number))
 
 
 def leave_out(session: Session, view_id: str, gone: Set[int], problems: Sequence[str] = ()) -> None:
@@ -120,13 +120,13 @@ def leave_out(session: Session, view_id: str, gone: Set[int], problems: Sequence
     tried = tried_in(session, view_id)
     shown = tried.on_show
     while shown in gone:
-        shown = tried.branches[shown - 1].parent
-    places, branches = {0: 0}, list[Branch]()
-    for place, branch in enumerate(tried.branches, 1):
+        shown = tried.what_ifs[shown - 1].parent
+    places, what_ifs = {0: 0}, list[WhatIf]()
+    for place, what_if in enumerate(tried.what_ifs, 1):
         if place not in gone:
-            branches.append(dataclasses.replace(branch, parent=places[branch.parent]))
-            places[place] = len(branches)
-    _keep(session, view_id, tried, branches, places[shown], problems)
+            what_ifs.append(dataclasses.replace(what_if, parent=places[what_if.parent]))
+            places[place] = len(what_ifs)
+    _keep(session, view_id, tried, what_ifs, places[shown], problems)
 
 
 def undo(session: Session, view_id: str) -> None:
@@ -134,52 +134,52 @@ def undo(session: Session, view_id: str) -> None:
     tried = tried_in(session, view_id)
     if not tried.on_show:
         return
-    if made_from(tried.branches, tried.on_show) == {tried.on_show}:
+    if made_from(tried.what_ifs, tried.on_show) == {tried.on_show}:
         remove(session, view_id, tried.on_show)
     else:
-        show(session, view_id, tried.branches[tried.on_show - 1].parent)
+        show(session, view_id, tried.what_ifs[tried.on_show - 1].parent)
 
 
-def made_from(branches: Sequence[Branch], number: int) -> set[int]:
+def made_from(what_ifs: Sequence[WhatIf], number: int) -> set[int]:
     """Return the numbers of a what-if and of all its descendants."""
     found = {number}
-    for place, branch in enumerate(branches, 1):
-        if branch.parent in found:  # a parent precedes its children
+    for place, what_if in enumerate(what_ifs, 1):
+        if what_if.parent in found:  # a parent precedes its children
             found.add(place)
     return found
 
 
-def forget_branches(session: Session, view_id: str) -> None:
+def forget_what_ifs(session: Session, view_id: str) -> None:
     """Clear the what-ifs of a view, before another link is followed."""
-    for name in (BRANCHES, _BEHIND):
+    for name in (WHAT_IFS, _BEHIND):
         session.pop(view_key(view_id, name), None)
 
 
-def branches_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
+def what_ifs_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
     """Return the address parameters of the what-ifs; None for those left out of the address."""
     tried = tried_in(session, view.id)
-    text = branch_address.written(tried.branches) if tried.linked else ""
+    text = what_if_address.written(tried.what_ifs) if tried.linked else ""
     shown = str(tried.on_show) if text and tried.on_show else None
-    return {view.key(BRANCHES): text or None, view.key(BRANCH): shown}
+    return {view.key(WHAT_IFS): text or None, view.key(WHAT_IF): shown}
 
 
 def tell(session: Session, view_id: str, problem: str) -> None:
     """Store a sentence about an error, for the page to show."""
     tried = tried_in(session, view_id)
-    session[view_key(view_id, BRANCHES)] = dataclasses.replace(tried, problems=(problem,))
+    session[view_key(view_id, WHAT_IFS)] = dataclasses.replace(tried, problems=(problem,))
 
 
 def _keep(
-    session: Session, view_id: str, tried: Tried, branches: Sequence[Branch], on_show: int, problems: Sequence[str] = ()
+    session: Session, view_id: str, tried: Tried, what_ifs: Sequence[WhatIf], on_show: int, problems: Sequence[str] = ()
 ) -> None:
-    kept = dataclasses.replace(tried, branches=tuple(branches), on_show=on_show, problems=tuple(problems))
-    session[view_key(view_id, BRANCHES)] = kept
+    kept = dataclasses.replace(tried, what_ifs=tuple(what_ifs), on_show=on_show, problems=tuple(problems))
+    session[view_key(view_id, WHAT_IFS)] = kept
 
 
-def _sets_again(tried: Tried, branch: Branch) -> bool:
-    """Return whether `branch` only sets again what the current what-if, which has no children, has set."""
-    last, change = tried.branches[tried.on_show - 1], branch.change
-    if last.held != branch.held or len(made_from(tried.branches, tried.on_show)) > 1:
+def _sets_again(tried: Tried, what_if: WhatIf) -> bool:
+    """Return whether `what_if` only sets again what the current what-if, which has no children, has set."""
+    last, change = tried.what_ifs[tried.on_show - 1], what_if.change
+    if last.held != what_if.held or len(made_from(tried.what_ifs, tried.on_show)) > 1:
         return False
     if isinstance(last.change, SetWeights) and isinstance(change, SetWeights):
         return last.change.step == change.step and not last.change.lender and not change.lender

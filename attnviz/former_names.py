@@ -1,0 +1,28 @@
+"""Names of version 0.2 that were changed: they keep working, with a DeprecationWarning, until version 0.4."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def former_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of `module`, whose former `names` are given with the current ones (PEP 562)."""
+
+    def found(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warnings.warn(f"{module}.{name} is now {module}.{names[name]}", DeprecationWarning, stacklevel=2)
+        return getattr(sys.modules[module], names[name])
+
+    return found
+
+
+def current_name(name: str, names: Mapping[str, str], what: str) -> str:
+    """Return the current name of `what` is called `name`, which may be one of the former `names`."""
+    if name not in names:
+        return name
+    warnings.warn(f"{what} {name!r} is now {names[name]!r}", DeprecationWarning, stacklevel=3)
+    return names[name]

@@ -1,0 +1,34 @@
+"""Bring addresses of earlier versions up to date, so that their links still open what they opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlencode
+
+PATHS = ("why", "learns", "transformer", "lab", "corpus")
+"""Paths of pages from before `page` was in the address."""
+PARAMETERS = {"rival": "foil", "typed_rival": "typed_foil", "branches": "what_ifs", "branch": "what_if"}
+"""Parameters by their former names; that of a further view ends with a hyphen and the view's id."""
+VALUES = {
+    ("section", "answers"): "attributions",
+    ("section", "trials"): "perturbation-tests",
+    ("compare", "branch"): "what_if",
+}
+
+
+def current_address(path: str, query: Iterable[tuple[str, str]]) -> str | None:
+    """Return the current address for that of an earlier version, None where it is current or no page's."""
+    folders, _, page = path.rpartition("/")
+    if page not in ("", *PATHS):
+        return None
+    asked = list(query)
+    current = [_current(name, value) for name, value in asked]
+    if page:
+        current = [("page", page), *(one for one in current if one[0] != "page")]
+    return f"{folders}/?{urlencode(current)}" if page or current != asked else None
+
+
+def _current(key: str, value: str) -> tuple[str, str]:
+    name, hyphen, view = key.partition("-")
+    name = PARAMETERS.get(name, name)
+    return f"{name}{hyphen}{view}", VALUES.get((name, value), value)

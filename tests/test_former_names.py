@@ -1,0 +1,119 @@
+"""Names, figures, links and files of version 0.2 still work."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from attnviz import analysis, export, figures
+from attnviz.analysis import attribution_methods, load_weights
+from attnviz.figures import STEP_FIGURES, Subject, step_figure
+from attnviz.translator import Translator
+from attnviz.ui.former_addresses import current_address
+from attnviz.ui.page_state.parameters import VIEW_PARAMETERS
+
+NAMES = {
+    "analysis": {
+        "ANSWERS": "ATTRIBUTION_METHODS",
+        "AfterWord": "PosteriorAttention",
+        "Answers": "AttributionMethods",
+        "Firmness": "MinimalChange",
+        "Trial": "PerturbedStep",
+        "Trials": "PerturbationTests",
+        "after_word": "posterior_attention",
+        "answers": "attribution_methods",
+        "best_look": "best_attention",
+        "firmness": "minimal_change",
+        "trials": "perturbation_tests",
+    },
+    "export": {"Look": "FigureOptions"},
+    "figures": {
+        "all_answers_table": "all_attributions_table",
+        "answer_table": "attribution_table",
+        "answers_figure": "attributions_figure",
+        "answers_table": "attributions_table",
+        "firmness_figure": "minimal_change_figure",
+        "firmness_table": "minimal_change_table",
+        "trials_figure": "perturbation_tests_figure",
+        "trials_table": "perturbation_tests_table",
+    },
+    "trace": {"Branch": "WhatIf", "Branches": "WhatIfs"},
+}
+
+
+@pytest.mark.parametrize(
+    ("module", "former", "new"), [(module, *pair) for module, names in NAMES.items() for pair in names.items()]
+)
+def test_a_former_name_works_and_warns_of_the_new_one(module: str, former: str, new: str) -> None:
+    package = importlib.import_module(f"attnviz.{module}")
+    with pytest.warns(DeprecationWarning, match=rf"{module}\.{new}$"):
+        found = getattr(package, former)
+    assert found is getattr(package, new)
+
+
+def test_another_name_is_unknown() -> None:
+    with pytest.raises(AttributeError, match="ledgers"):
+        _ = analysis.ledgers
+
+
+@pytest.mark.parametrize(
+    ("former", "new"),
+    [("ledger", "logit-attribution"), ("microscope", "energy-decomposition"), ("trials", "perturbation-tests")],
+)
+def test_a_figure_is_found_by_its_former_name(
+    translator: Translator, model_folder: Path, former: str, new: str
+) -> None:
+    subject = Subject(translator.translate("the cat"), 0, load_weights(model_folder))
+    with pytest.warns(DeprecationWarning, match=new):
+        assert step_figure(subject, former) is STEP_FIGURES[new]
+    with pytest.warns(DeprecationWarning, match=new):
+        assert export.FigureOptions(picture=former, step=0).picture == new
+
+
+def test_an_attribution_is_found_by_its_former_name(translator: Translator, model_folder: Path) -> None:
+    found = attribution_methods(translator.translate("the cat"), load_weights(model_folder))
+    with pytest.warns(DeprecationWarning, match="logit_attribution"):
+        former = found.matrices["ledger"]
+    assert former is found.matrices["logit_attribution"]
+    assert "ledger" not in found.names
+    with pytest.raises(KeyError):
+        _ = found.matrices["looks"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "expected"),
+    [
+        ("/", "rival=7&typed_rival=ours&step=3", {"foil": "7", "typed_foil": "ours", "step": "3"}),
+        ("/", "branches=0.o.3.2&branch=1", {"what_ifs": "0.o.3.2", "what_if": "1"}),
+        ("/", "page=lab&section=trials", {"page": "lab", "section": "perturbation-tests"}),
+        ("/lab", "section=answers&page=why", {"page": "lab", "section": "attributions"}),
+        ("/", "page=lab&compare=branch&rival-other=4", {"page": "lab", "compare": "what_if", "foil-other": "4"}),
+        ("/base/why", "", {"page": "why"}),
+    ],
+)
+def test_a_link_of_an_earlier_version_is_redirected(path: str, query: str, expected: dict[str, str]) -> None:
+    address = current_address(path, [(name, values[0]) for name, values in parse_qs(query).items()])
+    assert address
+    found = urlsplit(address)
+    assert found.path == path[: path.rindex("/") + 1]
+    assert {name: values[0] for name, values in parse_qs(found.query).items()} == expected
+    assert current_address(found.path, [(name, values[0]) for name, values in parse_qs(found.query).items()]) is None
+
+
+def test_other_addresses_are_current() -> None:
+    assert current_address("/", [("sentence", "rival"), ("step", "2")]) is None
+    assert current_address("/static/why.js", [("rival", "2")]) is None
+
+
+def test_redirected_parameters_exist() -> None:
+    from attnviz.ui.former_addresses import PARAMETERS
+
+    assert set(PARAMETERS.values()) <= {one.name for one in VIEW_PARAMETERS}
+    assert not set(PARAMETERS) & {one.name for one in VIEW_PARAMETERS}
+
+
+def test_figures_offer_no_former_name() -> None:
+    assert not set(NAMES["figures"]) & set(figures.__all__)
