@@ -70,14 +70,14 @@ IMPORTED_KINDS = tuple(name for name, kind in KINDS.items() if kind.of_imports)
 HALVING_KINDS = tuple(name for name, kind in KINDS.items() if kind.halves)
 
 
-def is_own(name: object) -> bool:
+def is_custom(name: object) -> bool:
     """Return whether `name` has the form of a user's own kind, `package.module:Class`."""
     return isinstance(name, str) and _PLACE.fullmatch(name) is not None
 
 
 def check_known(name: object) -> None:
     """Raise ValueError unless `name` is one of KINDS or has the form of a user's own kind."""
-    if name not in ATTENTION_KINDS and not is_own(name):
+    if name not in ATTENTION_KINDS and not is_custom(name):
         shown = repr(name) if len(repr(name)) <= 60 else f"{repr(name)[:57]}..."
         raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shown}")
 
@@ -103,7 +103,7 @@ def register(place: str) -> None:
 
     Raise AttnvizError where there is no such class.
     """
-    if not is_own(place):
+    if not is_custom(place):
         raise AttnvizError(gettext("Name a scorer as package.module:Class, not as “{place}”.", place=place))
     resolve(place)
     os.environ[VARIABLE] = ",".join(dict.fromkeys([*_in_environment(), place]))
@@ -130,11 +130,11 @@ def resolve(place: str) -> Any:
 
 @cache
 def _entry_points() -> Mapping[str, str]:
-    return {one.name: one.value for one in entry_points(group=GROUP) if is_own(one.value)}
+    return {entry.name: entry.value for entry in entry_points(group=GROUP) if is_custom(entry.value)}
 
 
 def _in_environment() -> list[str]:
-    return [place for place in os.environ.get(VARIABLE, "").split(",") if is_own(place)]
+    return [place for place in os.environ.get(VARIABLE, "").split(",") if is_custom(place)]
 
 
 def renamed(config: Mapping[str, Any]) -> dict[str, Any]:

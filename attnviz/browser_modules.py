@@ -13,22 +13,22 @@ _EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULT
 def imported(module: Path) -> list[Path]:
     """Return the modules that `module` imports by relative path, in order."""
     text = module.read_text(encoding="utf-8")
-    return [(module.parent / found[1]).resolve() for found in _IMPORT.finditer(text)]
+    return [(module.parent / match[1]).resolve() for match in _IMPORT.finditer(text)]
 
 
 def with_imports(modules: Iterable[Path]) -> list[Path]:
     """Return `modules` and everything that they import, each once and after its own imports."""
-    found: dict[Path, None] = {}
+    ordered: dict[Path, None] = {}
 
     def add(module: Path) -> None:
-        if module not in found:
-            for one in imported(module):
-                add(one)
-            found[module] = None
+        if module not in ordered:
+            for dependency in imported(module):
+                add(dependency)
+            ordered[module] = None
 
     for module in modules:
         add(module.resolve())
-    return list(found)
+    return list(ordered)
 
 
 def as_one_script(module: Path) -> str:

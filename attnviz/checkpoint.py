@@ -61,14 +61,14 @@ def save_model(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise AttnvizError(f"The folder {folder} cannot be made: {error.strerror}.") from error
-    record = {"format": FORMAT, "version": VERSION, "model": network.config.to_dict()}
+    fields = {"format": FORMAT, "version": VERSION, "model": network.config.to_dict()}
     weights = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in network.state_dict().items()}
     imported = isinstance(tokenizer, WordTokenizer)
     replace_bytes(folder / (VOCABULARIES if imported else TOKENIZER), tokenizer.model)
-    with replacing(folder / WEIGHTS) as beside:
-        write_tensors(beside, weights)
+    with replacing(folder / WEIGHTS) as temporary:
+        write_tensors(temporary, weights)
     # Written last: a folder without a config does not count as a model.
-    replace_text(folder / CONFIG, json.dumps(record, indent=2) + "\n")
+    replace_text(folder / CONFIG, json.dumps(fields, indent=2) + "\n")
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
@@ -163,8 +163,8 @@ def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
 
 def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
     """Load the vocabularies of an imported translator; raise AttnvizError where their sizes differ from the config."""
-    found = load_tokenizer(folder / VOCABULARIES)
-    sizes = ((found.source, config.source_vocabulary_size), (found, config.vocabulary_size))
+    tokenizer = load_tokenizer(folder / VOCABULARIES)
+    sizes = ((tokenizer.source, config.source_vocabulary_size), (tokenizer, config.vocabulary_size))
     for vocabulary, expected in sizes:
         if len(vocabulary) != expected:
             raise AttnvizError(
@@ -177,7 +177,7 @@ def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
                     expected=expected,
                 )
             )
-    return found
+    return tokenizer
 
 
 class _Undrawn(TorchFunctionMode):

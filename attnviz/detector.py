@@ -93,11 +93,11 @@ class Detector:
 
     def judge_ids(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> NDArray[np.float32]:
         """Return the probability, (P,), that each of P pairs of ids, EOS last, is a translation."""
-        found = np.zeros(len(pairs), dtype=np.float32)
+        probabilities = np.zeros(len(pairs), dtype=np.float32)
         for places in batches([max(map(len, pair)) for pair in pairs], _BATCH_PIECES):
             logits = self._judge([pairs[place] for place in places]).logits
-            found[places] = torch.softmax(logits, -1)[:, 1].float().cpu().numpy()
-        return found
+            probabilities[places] = torch.softmax(logits, -1)[:, 1].float().cpu().numpy()
+        return probabilities
 
     def _encode(self, source: str, target: str) -> tuple[list[int], list[int]]:
         return sentence_ids(self.tokenizer, source), target_ids(self.tokenizer, target)

@@ -21,7 +21,7 @@ def resolve_device(name: str) -> torch.device:
     "auto" is the first CUDA device, else MPS, else the CPU.
     """
     names = available_devices()
-    wanted = {"auto": names[0], "cuda": "cuda:0"}.get(name, name)
-    if wanted not in names:
+    full_name = {"auto": names[0], "cuda": "cuda:0"}.get(name, name)
+    if full_name not in names:
         raise AttnvizError(f"There is no device {name!r} here. Choose one of: auto, {', '.join(names)}.")
-    return torch.device(wanted)
+    return torch.device(full_name)

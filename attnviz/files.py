@@ -33,7 +33,7 @@ DAMAGED = (
 """The exceptions that NumPy raises on loading a file that is not a valid array file."""
 
 
-_PART = 1 << 20
+_CHUNK = 1 << 20
 """Bytes that are unpacked at once."""
 
 
@@ -50,17 +50,17 @@ def replacing(path: Path) -> Iterator[Path]:
             yield path
             return
         path = path.resolve()
-        beside = path.with_name(f"{path.name}.tmp")
+        temporary = path.with_name(f"{path.name}.tmp")
         try:
-            yield beside
-            with beside.open("rb+") as file:
+            yield temporary
+            with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
             if path.exists():
-                shutil.copymode(path, beside)
-            beside.replace(path)
-            _keep_names(path.parent)
+                shutil.copymode(path, temporary)
+            temporary.replace(path)
+            _sync_folder(path.parent)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise AttnvizError(f"The file {path} cannot be written: {error.strerror or error}.") from error
 
@@ -70,25 +70,25 @@ class ArchiveReader:
 
     def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
         """Read at most `most` bytes of the `archive`."""
-        self._archive, self._left = archive, most
+        self._archive, self._remaining = archive, most
 
     def read(self, name: str) -> bytes:
-        """Return what a member holds; raise ValueError where it is too large, BadZipFile where it is damaged."""
-        found = bytearray()
+        """Return the content of a member; raise ValueError where it is too large, BadZipFile where it is damaged."""
+        content = bytearray()
         # ZipFile.read unpacks a member as a whole before it compares the size with the one that is claimed.
         with self._archive.open(name) as member:
-            while part := member.read(min(_PART, self._left + 1)):
-                self._left -= len(part)
-                if self._left < 0:
+            while part := member.read(min(_CHUNK, self._remaining + 1)):
+                self._remaining -= len(part)
+                if self._remaining < 0:
                     raise ValueError("it unpacks to more than is read of a file")
-                found += part
-        return bytes(found)
+                content += part
+        return bytes(content)
 
 
 def replace_bytes(path: Path, content: bytes) -> None:
     """Replace the content of `path` by `content`, atomically."""
-    with replacing(path) as beside:
-        beside.write_bytes(content)
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -96,7 +96,7 @@ def replace_text(path: Path, text: str) -> None:
     replace_bytes(path, text.encode("utf-8"))
 
 
-def _keep_names(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Sync the directory, so that a power cut never undoes an earlier replacement but keeps a later one."""
     with contextlib.suppress(OSError):  # Windows cannot open folders
         handle = os.open(folder, os.O_RDONLY)

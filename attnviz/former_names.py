@@ -11,17 +11,17 @@ from typing import Any
 def former_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of `module`, whose former `names` are given with the current ones (PEP 562)."""
 
-    def found(name: str) -> Any:
+    def module_getattr(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         warnings.warn(f"{module}.{name} is now {module}.{names[name]}", DeprecationWarning, stacklevel=2)
         return getattr(sys.modules[module], names[name])
 
-    return found
+    return module_getattr
 
 
 def current_name(name: str, names: Mapping[str, str], what: str) -> str:
-    """Return the current name of `what` is called `name`, which may be one of the former `names`."""
+    """Return the current name of `name`, which may be one of the former `names`; `what` is for the warning."""
     if name not in names:
         return name
     warnings.warn(f"{what} {name!r} is now {names[name]!r}", DeprecationWarning, stacklevel=3)

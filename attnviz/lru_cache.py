@@ -47,27 +47,27 @@ class LRUCache(Generic[Value]):
         """Return the cached value of `key`, or call `make` and cache the result; exceptions are not cached."""
         while True:
             with self._lock:
-                if (found := self._found(key)) is not None:
-                    return found.value
-                being_made = self._making.get(key)
-                if being_made is None:
-                    mine = self._making[key] = threading.Event()
+                if (entry := self._lookup(key)) is not None:
+                    return entry.value
+                pending = self._making.get(key)
+                if pending is None:
+                    done = self._making[key] = threading.Event()
                     break
-            being_made.wait()  # then look again: the other thread may have failed
+            pending.wait()  # then look again: the other thread may have failed
         try:
             value = make()
             size = self._size(value)
             with self._lock:
-                self._keep(key, _Entry(value, size))
+                self._store(key, _Entry(value, size))
                 with contextlib.suppress(TypeError):  # `weakref` does not support every type
                     self._alive[key] = value
             return value
         finally:
             with self._lock:
                 del self._making[key]
-            mine.set()
+            done.set()
 
-    def _found(self, key: Hashable) -> _Entry[Value] | None:
+    def _lookup(self, key: Hashable) -> _Entry[Value] | None:
         """Return the value of `key`, cached or still referenced elsewhere, and mark it as most recently used.
 
         Return None where there is none.
@@ -79,10 +79,10 @@ class LRUCache(Generic[Value]):
         if value is None:
             return None
         entry = _Entry(value, self._size(value))
-        self._keep(key, entry)
+        self._store(key, entry)
         return entry
 
-    def _keep(self, key: Hashable, entry: _Entry[Value]) -> None:
+    def _store(self, key: Hashable, entry: _Entry[Value]) -> None:
         """Add an entry as the most recently used, and evict the least recently used ones beyond the limit."""
         self._entries[key] = entry
         self._bytes += entry.size
@@ -90,8 +90,8 @@ class LRUCache(Generic[Value]):
             self._bytes -= self._entries.popitem(last=False)[1].size
 
 
-def kept_in(store: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Return a decorator that caches a function's results in `store`.
+def cached_in(cache: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Return a decorator that caches a function's results in `cache`.
 
     The key is the arguments whose names do not begin with an underscore; they must be hashable. The decorated function
     takes positional arguments only.
@@ -103,11 +103,11 @@ def kept_in(store: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable[.
         name = f"{function.__module__}.{function.__qualname__}"
 
         @functools.wraps(function)
-        def found(*args: Any) -> Value:
-            value: Value = store.get((name, *(args[place] for place in places)), lambda: function(*args))
+        def cached(*args: Any) -> Value:
+            value: Value = cache.get((name, *(args[place] for place in places)), lambda: function(*args))
             return value
 
-        return found
+        return cached
 
     return decorate
 
@@ -121,7 +121,7 @@ def size_of(value: object) -> int:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return own + sum(size_of(getattr(value, field.name)) for field in dataclasses.fields(value))
     if isinstance(value, Mapping):
-        return own + sum(size_of(key) + size_of(one) for key, one in value.items())
+        return own + sum(size_of(key) + size_of(item) for key, item in value.items())
     if isinstance(value, (tuple, list)):
         return own + sum(map(size_of, value))
     return own

@@ -35,8 +35,8 @@ DETECTOR = "decomposable"
 
 def model_folders(root: str | Path = "models") -> list[Path]:
     """Return the folders of translators in `root`, sorted by name; detectors are excluded."""
-    found = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
-    return [folder for folder in found if is_translator(folder)]
+    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+    return [folder for folder in folders if is_translator(folder)]
 
 
 def is_translator(folder: str | Path) -> bool:
@@ -46,8 +46,8 @@ def is_translator(folder: str | Path) -> bool:
 
 def detector_folders(root: str | Path = "models") -> list[Path]:
     """Return the folders of detectors in `root`, sorted by name."""
-    found = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
-    return [folder for folder in found if architecture(folder) == DETECTOR]
+    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+    return [folder for folder in folders if architecture(folder) == DETECTOR]
 
 
 def stamp(folder: str | Path, *names: str) -> tuple[tuple[int, ...], ...]:
@@ -60,11 +60,11 @@ def stamp(folder: str | Path, *names: str) -> tuple[tuple[int, ...], ...]:
 
 def _stamp(path: Path) -> tuple[int, ...]:
     try:
-        found = path.stat()
+        metadata = path.stat()
     except OSError:
         return ()
     # Models of one config have the same size, and a copy may keep its modification time: these two do not suffice.
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+    return metadata.st_mtime_ns, metadata.st_ctime_ns, metadata.st_size, metadata.st_ino
 
 
 def weights_digest(folder: str | Path) -> str:
@@ -134,10 +134,10 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     """
     path = Path(folder) / CONFIG
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if record["format"] != FORMAT:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        if fields["format"] != FORMAT:
             raise ValueError("it is not marked as one of this program's")
-        version = record["version"]
+        version = fields["version"]
         if type(version) is not int or not 1 <= version <= VERSION:
             raise AttnvizError(
                 gettext(
@@ -147,7 +147,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
                     known=VERSION,
                 )
             )
-        settings = record["model"]
+        settings = fields["model"]
         bounds.check_model(settings)
         settings = renamed(settings) if version == 1 else dict(settings)
     except OSError as error:
@@ -192,9 +192,9 @@ def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
             )
 
 
-def damaged(path: Path, why: object) -> str:
+def damaged(path: Path, reason: object) -> str:
     """Return the message that `path` is damaged."""
-    return gettext("The model file {path} is damaged: {error}. Restore the file.", path=path, error=why)
+    return gettext("The model file {path} is damaged: {error}. Restore the file.", path=path, error=reason)
 
 
 def _unreadable(path: Path, error: OSError) -> str:

@@ -67,8 +67,8 @@ class _Letters(dict[int, int]):
 
     def __missing__(self, character: int) -> int:
         mark = unicodedata.category(chr(character)).startswith("M") or character in (0x200C, 0x200D)
-        found = self[character] = ord("a") if mark else character
-        return found
+        replacement = self[character] = ord("a") if mark else character
+        return replacement
 
 
 _LETTERS = _Letters()
@@ -101,7 +101,7 @@ def normalise(text: str) -> str:
     format characters are removed; lone surrogates become U+FFFD; white space collapses to single spaces.
     """
     text = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
-    kept = []
+    characters = []
     for character in text:
         category = unicodedata.category(character)
         if category == "Cf":
@@ -110,8 +110,8 @@ def normalise(text: str) -> str:
             character = "\ufffd"
         elif category == "Cc":
             character = " "
-        kept.append(character)
-    return " ".join("".join(kept).split())
+        characters.append(character)
+    return " ".join("".join(characters).split())
 
 
 def word_spans(text: str) -> tuple[tuple[int, int], ...]:
@@ -185,8 +185,8 @@ class Tokenizer:
     def unknown_characters(self, text: str) -> tuple[str, ...]:
         """Return the character sequences of `text` that the tokenizer does not know, each once, in order."""
         cut = zip(self.surfaces(text), self.encode(text), strict=True)
-        found = [piece.strip(SPACE) or piece for piece, index in cut if index == UNK]
-        return tuple(dict.fromkeys(found))
+        unknown = [piece.strip(SPACE) or piece for piece, index in cut if index == UNK]
+        return tuple(dict.fromkeys(unknown))
 
     @classmethod
     def train(cls, sentences: Iterable[str], vocabulary_size: int, seed: int = 1) -> Tokenizer:
@@ -311,21 +311,21 @@ def typed_surfaces(pieces: Sequence[str], text: str) -> tuple[str, ...]:
     unknown = SPECIAL_PIECES[UNK]
     if unknown not in pieces or _UNKNOWN_SIGN in text:
         return pieces
-    rest, place, found = SPACE + normalise(text).replace(" ", SPACE), 0, []
+    remaining, offset, surfaces = SPACE + normalise(text).replace(" ", SPACE), 0, []
     for index, piece in enumerate(pieces):
         if piece == unknown:
             # An unknown stretch ends where the next piece begins: it has no known character.
             following = pieces[index + 1] if index + 1 < len(pieces) else SPECIAL_PIECES[EOS]
-            end = len(rest) if following in SPECIAL_PIECES else rest.find(following, place + 1)
-            if end <= place:
+            end = len(remaining) if following in SPECIAL_PIECES else remaining.find(following, offset + 1)
+            if end <= offset:
                 return pieces
-            piece, place = rest[place:end], end
+            piece, offset = remaining[offset:end], end
         elif piece not in SPECIAL_PIECES:
-            if not rest.startswith(piece, place):
+            if not remaining.startswith(piece, offset):
                 return pieces
-            place += len(piece)
-        found.append(piece)
-    return tuple(found)
+            offset += len(piece)
+        surfaces.append(piece)
+    return tuple(surfaces)
 
 
 def join_pieces(pieces: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ MOST_MALFORMED = 0.01
 """Share of the lines of a file that may be malformed."""
 _LONGEST = 1 << 20
 """Bytes read of a line, more than any sentence has."""
-_LOOKED_AT = 1000
+_SAMPLE_LINES = 1000
 """Number of malformed lines from which the kind of file is guessed."""
 _PACKED = {".gz": gzip.open, ".xz": lzma.open}
 _UTF_8_MARK = b"\xef\xbb\xbf"
@@ -93,7 +93,7 @@ def read_pairs(path: Path, *, skip_malformed: bool = False) -> Pairs:
             skipped.append(header())
         elif reason := malformed(columns):
             skipped.append(Skipped(number, reason))
-            if len(samples) < _LOOKED_AT:
+            if len(samples) < _SAMPLE_LINES:
                 samples.append(line)
         else:
             pairs.append((columns[0], columns[1]))
@@ -164,7 +164,7 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
     """Return a guess at the format of malformed lines, and what to do about it."""
     most = 0.9 * len(samples)
     if not samples:
-        return gettext("Give --skip-malformed to leave such lines out.")
+        return gettext("Use --skip-malformed to leave malformed lines out.")
     if sum(line.count("|||") == 1 for line in samples) >= most:
         return gettext(
             "The file separates source and target by |||. Use a tab instead: sed 's/ *||| */\\t/' {path}.", path=path
@@ -180,8 +180,10 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
     if sum(_is_csv(line) for line in samples) >= most:
         return gettext("The file looks like CSV. Save it with tabs between the columns (TSV).")
     if count >= most and columns == 1:
-        return gettext("The file has one column. Give source and target, as in: paste SOURCE TARGET.")
-    return gettext("Give --skip-malformed to leave such lines out.")
+        return gettext(
+            "The file has one column. Join the source and target files, for example with: paste SOURCE TARGET."
+        )
+    return gettext("Use --skip-malformed to leave malformed lines out.")
 
 
 def _is_csv(line: str) -> bool:
@@ -225,7 +227,7 @@ def strict_lines(file: Iterable[bytes] | IO[bytes], name: str, longest: int = _L
             bad += 1
             # In another encoding, hardly any line with such bytes is valid UTF-8 by chance.
             if bad > good:
-                further = itertools.islice(cut, _LOOKED_AT)
+                further = itertools.islice(cut, _SAMPLE_LINES)
                 raise AttnvizError(_other_encoding(name, number, line, further)) from error
             text = line.decode("utf-8", "replace")
         yield text
@@ -241,10 +243,10 @@ def _cut_lines(file: Any, longest: int) -> Iterator[bytes]:
         rest = line
         while not rest.endswith(b"\n") and (rest := readline(longest)):
             pass
-        yield (line if rest is line else _without_part(line)).rstrip(b"\r\n")
+        yield (line if rest is line else _without_partial_character(line)).rstrip(b"\r\n")
 
 
-def _without_part(line: bytes) -> bytes:
+def _without_partial_character(line: bytes) -> bytes:
     """Return a cut line without an incomplete character at its end."""
     try:
         line.decode("utf-8")
@@ -268,7 +270,7 @@ def _zero_bytes(name: str, number: int, line: bytes) -> str:
         if zeros.count(0) > 0.4 * half:
             return _convert(name, encoding, number, "")
     return gettext(
-        "The file {path} is not text: line {number} holds zero bytes.",
+        "The file {path} is not text: line {number} contains NUL bytes.",
         path=name,
         number=number,
     )
@@ -280,8 +282,8 @@ def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes
     letters = sum(chr(byte).isalpha() for byte in line if byte < 0x80)
     if len(high) > letters:
         return gettext(
-            "The file {path} is not UTF-8: see line {number}. It seems to be in the encoding of a script other than "
-            "Latin, such as GB18030, Shift_JIS or KOI8-R. Convert it: iconv -f ENCODING -t UTF-8.",
+            "The file {path} is not UTF-8: see line {number}. It seems to use an encoding for non-Latin scripts, "
+            "such as GB18030, Shift_JIS or KOI8-R. Convert the file: iconv -f ENCODING -t UTF-8.",
             path=name,
             number=number,
         )
@@ -292,7 +294,7 @@ def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes
 
 
 def _convert(name: str, encoding: str, number: int, reads: str) -> str:
-    said = gettext(
+    message = gettext(
         "The file {path} is not UTF-8, but seems to be {encoding}: see line {number}. Convert it: iconv -f {encoding} "
         "-t UTF-8 {path}.",
         path=name,
@@ -300,9 +302,11 @@ def _convert(name: str, encoding: str, number: int, reads: str) -> str:
         number=number,
     )
     if not reads:
-        return said
+        return message
     return (
-        said + " " + gettext("The line would then read: {line}", line=reads if len(reads) <= 80 else reads[:79] + "…")
+        message
+        + " "
+        + gettext("Once converted, the line reads: {line}", line=reads if len(reads) <= 80 else reads[:79] + "…")
     )
 
 
@@ -314,7 +318,7 @@ def open_packed(path: Path) -> IO[bytes]:
 
 
 def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
-    """Return what a file holds that was given as bytes, and its name without .gz or .xz.
+    """Return the decompressed `content` of a file, and its name without .gz or .xz.
 
     Raise AttnvizError where it is damaged or unpacks to more than `most` bytes; no more is unpacked.
     """
@@ -323,10 +327,10 @@ def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
         return content, name
     openers: dict[str, Any] = _PACKED
     with reading(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
-        found: bytes = file.read(most + 1)
-    if len(found) > most:
+        data: bytes = file.read(most + 1)
+    if len(data) > most:
         raise AttnvizError(gettext("{name} unpacks to more than {most} MB.", name=name, most=most >> 20))
-    return found, str(path.with_suffix(""))
+    return data, str(path.with_suffix(""))
 
 
 @contextlib.contextmanager

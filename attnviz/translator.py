@@ -119,15 +119,15 @@ class Translator(Generic[RecordT]):
         started = time.perf_counter()
         self.check(text, beam=beam, target=target, length_penalty=length_penalty, interventions=interventions)
         interventions, source = tuple(interventions), sentence_ids(self.tokenizer, text)
-        given = None if target is None else target_ids(self.tokenizer, target)
+        forced_ids = None if target is None else target_ids(self.tokenizer, target)
         with torch.inference_mode():
             memory = self._memory([source])
-            if given is None:
-                found = self._search(memory, [longest_target(len(source))], beam, length_penalty, interventions)[0]
+            if forced_ids is None:
+                result = self._search(memory, [longest_target(len(source))], beam, length_penalty, interventions)[0]
             else:
-                typed = " ".join(target.split()) if isinstance(target, str) else self.tokenizer.decode(given)
-                found = self._follow(memory, given, typed, interventions)
-            return self._trace(text, source, memory, found, started, interventions)
+                typed = " ".join(target.split()) if isinstance(target, str) else self.tokenizer.decode(forced_ids)
+                result = self._force(memory, forced_ids, typed, interventions)
+            return self._trace(text, source, memory, result, started, interventions)
 
     def translate_together(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[RecordT]:
         """Translate many sentences in batches of similar length, and record for each what `translate` records.
@@ -142,10 +142,10 @@ class Translator(Generic[RecordT]):
         for places in batches(limits, _LONGEST_HISTORY // beam):
             with torch.inference_mode():
                 memory = self._memory([sources[place] for place in places])
-                found = self._search(memory, [limits[place] for place in places], beam, length_penalty)
+                translations = self._search(memory, [limits[place] for place in places], beam, length_penalty)
                 for row, place in enumerate(places):
                     alone = memory.alone(row, len(sources[place]))
-                    traces[place] = self._trace(texts[place], sources[place], alone, found[row], started)
+                    traces[place] = self._trace(texts[place], sources[place], alone, translations[row], started)
         return [traces[place] for place in range(len(texts))]
 
     def beam_tree(
@@ -161,11 +161,11 @@ class Translator(Generic[RecordT]):
         growth: list[list[Candidate]] = []
         with torch.inference_mode():
             memory, limit = self._memory([source]), longest_target(len(source))
-            found = search(self._decoder, memory, [limit], beam, length_penalty, None, interventions, growth)[0]
+            finished = search(self._decoder, memory, [limit], beam, length_penalty, None, interventions, growth)[0]
         return BeamTree(
             source_text=text,
             nodes=nodes_of(growth, self._pieces),
-            hypotheses=self._told(found),
+            hypotheses=self._decoded(finished),
             beam=beam,
             length_penalty=length_penalty,
             model=self.name,
@@ -217,11 +217,11 @@ class Translator(Generic[RecordT]):
         """Return the best translation of each sentence in `memory`, of at most `limits` pieces."""
         how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
         if beam == 1:
-            found = self._greedy(memory, limits, interventions)
-            return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in found]
+            courses = self._greedy(memory, limits, interventions)
+            return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in courses]
         # A history stores the numbers of all hypotheses. Where that is too large, a second pass forces the winner.
         fits = beam * len(limits) * max(limits) <= _LONGEST_HISTORY
-        history: list[SearchStep[Any]] | None = [] if fits and self.prepared.keeps_steps else None
+        history: list[SearchStep[Any]] | None = [] if fits and self.prepared.stores_steps else None
         hypotheses = search(self._decoder, memory, limits, beam, length_penalty, history, interventions)
         translations = []
         for sentence, finished in enumerate(hypotheses):
@@ -230,24 +230,24 @@ class Translator(Generic[RecordT]):
                 course = self.prepared.forced(memory, best.ids, interventions)
             else:
                 course = self.prepared.course(history, sentence, best.ids, best.parent)
-            told = self._told(finished)
-            translations.append(_Translation(course, told[0].translation, how, told))
+            decoded = self._decoded(finished)
+            translations.append(_Translation(course, decoded[0].translation, how, decoded))
         return translations
 
-    def _told(self, finished: Sequence[Finished]) -> tuple[Hypothesis, ...]:
-        return tuple(Hypothesis(self.tokenizer.decode(one.ids), one.score) for one in finished)
+    def _decoded(self, finished: Sequence[Finished]) -> tuple[Hypothesis, ...]:
+        return tuple(Hypothesis(self.tokenizer.decode(hypothesis.ids), hypothesis.score) for hypothesis in finished)
 
     def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
-        history: list[SearchStep[Any]] | None = [] if self.prepared.keeps_steps else None
+        history: list[SearchStep[Any]] | None = [] if self.prepared.stores_steps else None
         targets = greedy(self._decoder, memory, limits, history, interventions)
         return [self.prepared.course(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
-    def _follow(
-        self, memory: Any, given: list[int], translation: str, interventions: tuple[Intervention, ...]
+    def _force(
+        self, memory: Any, forced_ids: list[int], translation: str, interventions: tuple[Intervention, ...]
     ) -> _Translation:
-        """Force the pieces `given` of `translation`, with forced words of `interventions` in their places."""
-        ids = forced_target(given, interventions)
-        if ids != given:
+        """Force the pieces `forced_ids` of `translation`, with forced words of `interventions` in their places."""
+        ids = forced_target(forced_ids, interventions)
+        if ids != forced_ids:
             translation = self.tokenizer.decode(ids)
         return _Translation(self.prepared.forced(memory, ids, interventions), translation, Search("forced"), ())
 
@@ -257,8 +257,8 @@ class Translator(Generic[RecordT]):
         Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
         """
         if beam != 1:
-            found = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
-            return [self.tokenizer.decode(finished[0].ids) for finished in found]
+            finished_by_sentence = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
+            return [self.tokenizer.decode(finished[0].ids) for finished in finished_by_sentence]
         sources = self._encode_all(texts, beam)
         translations = [""] * len(sources)
         for places, memory, limits in self._batches(sources, _BATCH_PIECES):
@@ -274,8 +274,8 @@ class Translator(Generic[RecordT]):
         sources = self._encode_all(texts, beam)
         hypotheses: list[list[Finished]] = [[] for _ in sources]
         for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
-            found = search(self._decoder, memory, limits, beam, length_penalty)
-            for place, finished in zip(places, found, strict=True):
+            found_hypotheses = search(self._decoder, memory, limits, beam, length_penalty)
+            for place, finished in zip(places, found_hypotheses, strict=True):
                 hypotheses[place] = finished
         return hypotheses
 
@@ -303,18 +303,18 @@ class Translator(Generic[RecordT]):
         text: str,
         source: Sequence[int],
         memory: Any,
-        found: _Translation,
+        result: _Translation,
         started: float,
         interventions: tuple[Intervention, ...] = (),
     ) -> RecordT:
         """Return the trace of one translation; `memory` holds its sentence alone."""
-        ids, how = found.course.ids, found.search
-        arrays = self.prepared.recorded(source, memory, found.course)
+        ids, how = result.course.ids, result.search
+        arrays = self.prepared.recorded(source, memory, result.course)
         numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
         score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
         record: RecordT = self.prepared.record(
             source_text=text,
-            translation=found.translation,
+            translation=result.translation,
             source_pieces=self.tokenizer.source.pieces(source),
             target_pieces=self.tokenizer.pieces(ids),
             source_ids=tuple(source),
@@ -325,7 +325,7 @@ class Translator(Generic[RecordT]):
             top_pieces=tuple(tuple(map(self._pieces.__getitem__, row)) for row in numbers["top_ids"].tolist()),
             search=how,
             score=score,
-            hypotheses=found.hypotheses or (Hypothesis(found.translation, score),),
+            hypotheses=result.hypotheses or (Hypothesis(result.translation, score),),
             config=self.network.config.to_dict(),
             model=self.name,
             weights_digest=self.weights_digest,

@@ -21,6 +21,6 @@ def check_streamlit() -> None:
         version = metadata.version("streamlit")
     except metadata.PackageNotFoundError as error:
         raise AttnvizError(f"The page needs {needed}.") from error
-    found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-    if not LOWEST <= found < (HIGHEST,):
+    installed = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if not LOWEST <= installed < (HIGHEST,):
         raise AttnvizError(f"The page needs {needed}. Installed is {version}.")

@@ -24,13 +24,13 @@ class WordTokenizer(Tokenizer):
 
     def __init__(self, model: bytes) -> None:
         """Take the output of `serialised`; raise ValueError where it is damaged."""
-        record = json.loads(model)
-        if not isinstance(record, dict) or not isinstance(record.get("opened"), bool):
+        fields = json.loads(model)
+        if not isinstance(fields, dict) or not isinstance(fields.get("opened"), bool):
             raise ValueError("it is no pair of vocabularies")
-        source, target = (_tokens(record, side) for side in ("source", "target"))
+        source, target = (_tokens(fields, side) for side in ("source", "target"))
         self._take(model, target, opened=False)
         self.source = WordTokenizer.__new__(WordTokenizer)
-        self.source._take(model, source, opened=record["opened"])
+        self.source._take(model, source, opened=fields["opened"])
         self.source.source = self.source
 
     def _take(self, model: bytes, tokens: Sequence[str], *, opened: bool) -> None:
@@ -87,15 +87,15 @@ class WordTokenizer(Tokenizer):
 
     def _cut(self, text: str) -> list[str]:
         """Return the tokens of `text`, in the vocabulary's spelling where it has them."""
-        found: list[str] = []
+        tokens: list[str] = []
         for chunk in text.split():
             if known := self._known(chunk):
-                found.append(known)
+                tokens.append(known)
                 continue
             plain = normalise(chunk)
             parts = [plain[begin:end] for begin, end in word_spans(plain)]
-            found += [self._known(part) or part for part in parts]
-        return [token if self._ids.get(token, UNK) > EOS else _plain(token) for token in found]
+            tokens += [self._known(part) or part for part in parts]
+        return [token if self._ids.get(token, UNK) > EOS else _plain(token) for token in tokens]
 
     def _known(self, token: str) -> str | None:
         return next((form for form in (token, token.lower()) if self._ids.get(form, UNK) > EOS), None)
@@ -106,8 +106,8 @@ def serialised(source: Sequence[str], target: Sequence[str], *, opened: bool) ->
 
     `opened` says that a source sentence begins with `<s>`.
     """
-    record = {"source": list(source), "target": list(target), "opened": opened}
-    return (json.dumps(record, ensure_ascii=False, indent=0) + "\n").encode("utf-8")
+    fields = {"source": list(source), "target": list(target), "opened": opened}
+    return (json.dumps(fields, ensure_ascii=False, indent=0) + "\n").encode("utf-8")
 
 
 def load_tokenizer(path: Path) -> WordTokenizer:
@@ -130,8 +130,8 @@ def load_tokenizer(path: Path) -> WordTokenizer:
         ) from error
 
 
-def _tokens(record: Mapping[str, Any], side: str) -> list[str]:
-    tokens = record.get(side)
+def _tokens(fields: Mapping[str, Any], side: str) -> list[str]:
+    tokens = fields.get(side)
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
         raise ValueError(f"the tokens of the {side} must be texts")
     if tuple(tokens[:4]) != SPECIAL_PIECES:

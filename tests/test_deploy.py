@@ -12,6 +12,8 @@ import tomllib
 import urllib.request
 from pathlib import Path
 
+import pytest
+
 from tests.browser.server import free_port, wait_for
 from tests.conftest import REPOSITORY
 
@@ -65,6 +67,7 @@ def environment() -> dict[str, str]:
     return own | dict(pair.split("=", 1) for line in instructions("ENV") for pair in line.split())
 
 
+@pytest.mark.nightly
 def test_what_the_image_holds_serves_the_page(tmp_path: Path) -> None:
     image(tmp_path / "image")
     held = {str(path.relative_to(tmp_path / "image")) for path in (tmp_path / "image").rglob("*") if path.is_file()}

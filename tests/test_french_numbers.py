@@ -81,7 +81,11 @@ def test_a_fraction_in_a_sentence_has_a_comma_and_a_word_keeps_its_point() -> No
 
 def spread(count: float) -> str:
     """Return how widely attention is spread, with a number that is written rounded."""
-    return ngettext("as if spread evenly over {count:.1f} pieces", "as if spread evenly over {count:.1f} pieces", count)
+    return ngettext(
+        "like a weight spread evenly over {count:.1f} pieces",
+        "like a weight spread evenly over {count:.1f} pieces",
+        count,
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "errors languages bounds browser_modules browser_programs lru_cache memory",
+    "errors former_names languages bounds browser_modules browser_programs lru_cache memory",
     "attention_kinds",
     "arguments files text text_files network palette versions",
     "model_folder trace devices vocabulary",
@@ -31,8 +31,8 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "request_filter link concurrency",
-    "inbox language glossary modules text_passages figure_cache admission sign_in corpus_tables",
+    "request_filter link concurrency former_addresses",
+    "inbox language glossary modules text_sections figure_cache admission sign_in corpus_tables",
     "resources",
     "bleu_by_length page_state shared_payloads",
     "components session_payloads",

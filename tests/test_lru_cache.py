@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz.lru_cache import LRUCache, kept_in, size_of
+from attnviz.lru_cache import LRUCache, cached_in, size_of
 
 
 class Thing:
@@ -108,12 +108,12 @@ def test_what_nothing_can_refer_to_weakly_is_kept_all_the_same() -> None:
 def test_a_function_is_called_once_for_the_arguments_that_count() -> None:
     kept, calls = LRUCache[object](100, size=size_of), []
 
-    @kept_in(kept)
+    @cached_in(kept)
     def told(_trace: list[int], identity: str, step: int) -> str:
         calls.append(step)
         return f"{identity} {step} {len(_trace)}"
 
-    @kept_in(kept)
+    @cached_in(kept)
     def drawn(_trace: list[int], identity: str, step: int) -> str:
         return "another function"
 

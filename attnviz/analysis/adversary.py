@@ -61,19 +61,21 @@ def farthest(evaluation: StepEvaluation, bound: float = BOUND) -> Array:
         return attentions, np.where(change <= limit, jensen_shannon(attentions, real), -np.inf)
 
     def slope(attentions: Array) -> Array:
-        away = np.log(np.maximum(attentions, 1e-12) / np.maximum(attentions + real, 1e-12))
-        away = _level(np.maximum(away - away.max(axis=1, keepdims=True), -_STEEPEST))
-        change, wall = evaluation.change_and_slopes(attentions)
-        wall = _level(wall)
-        ahead, aside = (np.einsum("nj,njk->nk", one, metrics) for one in (away, wall))
+        gradient = np.log(np.maximum(attentions, 1e-12) / np.maximum(attentions + real, 1e-12))
+        gradient = _level(np.maximum(gradient - gradient.max(axis=1, keepdims=True), -_STEEPEST))
+        change, change_gradient = evaluation.change_and_slopes(attentions)
+        change_gradient = _level(change_gradient)
+        ascent, change_ascent = (np.einsum("nj,njk->nk", vectors, metrics) for vectors in (gradient, change_gradient))
         # Near the bound, move along it and not across it.
-        into, sizes = (ahead * wall).sum(axis=1), (aside * wall).sum(axis=1)
-        shares = np.divide(into, sizes, out=np.zeros_like(into), where=(change > limit / 2) & (into > 0) & (sizes > 0))
-        along: Array = ahead - shares[:, None] * aside
-        return along
+        overlap, sizes = (ascent * change_gradient).sum(axis=1), (change_ascent * change_gradient).sum(axis=1)
+        shares = np.divide(
+            overlap, sizes, out=np.zeros_like(overlap), where=(change > limit / 2) & (overlap > 0) & (sizes > 0)
+        )
+        tangent: Array = ascent - shares[:, None] * change_ascent
+        return tangent
 
-    found, heights = climb(np.concatenate([starts, starts]), slope, settle, _STEPS)
-    return _kept_within(evaluation, found[heights.argmax()], bound)
+    points, divergences = climb(np.concatenate([starts, starts]), slope, settle, _STEPS)
+    return _within_bound(evaluation, points[divergences.argmax()], bound)
 
 
 def _stride(evaluation: StepEvaluation) -> Array:
@@ -90,10 +92,10 @@ def _stride(evaluation: StepEvaluation) -> Array:
     return np.asarray(stride, dtype=np.float64)
 
 
-def _kept_within(evaluation: StepEvaluation, found: Array, bound: float) -> Array:
-    """Return weights (Tx,) closer to alpha where `found` exceeds the bound in double precision."""
+def _within_bound(evaluation: StepEvaluation, attention: Array, bound: float) -> Array:
+    """Return weights (Tx,) closer to alpha where `attention` exceeds the bound in double precision."""
     for share in (1.0, 0.999, 0.99, 0.9):
-        nearer: Array = evaluation.alignment + share * (found - evaluation.alignment)
+        nearer: Array = evaluation.alignment + share * (attention - evaluation.alignment)
         if evaluation.perturbed(nearer[None])[0].total_variation <= bound:
             return nearer
     return evaluation.alignment

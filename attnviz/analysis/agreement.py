@@ -34,21 +34,21 @@ class Agreement:
         return self._pair(np.where(np.triu(np.ones(self.top.shape), 1) > 0, self.top, -1).argmax())
 
     def _pair(self, place: np.intp) -> tuple[AttributionMethod, AttributionMethod]:
-        one, other = np.unravel_index(place, self.top.shape)
-        return self.names[one], self.names[other]
+        first, second = np.unravel_index(place, self.top.shape)
+        return self.names[first], self.names[second]
 
 
-def agreement(found: AttributionMethods, step: int | None = None) -> Agreement:
+def agreement(methods: AttributionMethods, step: int | None = None) -> Agreement:
     """Return the agreement of the methods at 0-based `step`, or over all steps where `step` is None.
 
     Means are over the steps at which a number is defined: an order with ties only has no tau, a step without positive
     attributions has no shares. nan where there is no such step. Raise IndexError where the step does not exist.
     """
-    names = found.names
-    count = len(found.matrices[names[0]])
+    names = methods.names
+    count = len(methods.matrices[names[0]])
     steps = slice(None) if step is None else slice(range(count)[step], range(count)[step] + 1)
-    values = np.stack([found.matrices[name][steps] for name in names], axis=1)
-    support = np.stack([found.support(name)[steps] for name in names], axis=1)
+    values = np.stack([methods.matrices[name][steps] for name in names], axis=1)
+    support = np.stack([methods.support(name)[steps] for name in names], axis=1)
     best = values.argmax(axis=2)
     top = (best[:, :, None] == best[:, None]).mean(axis=0)
     variation = total_variation(support[:, :, None], support[:, None])

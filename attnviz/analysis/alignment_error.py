@@ -15,7 +15,7 @@ Link = tuple[int, int]
 """A link (source word, target word), 0-based."""
 
 
-class Drawn(Protocol):
+class SureAndPossible(Protocol):
     """Gold links of a sentence pair."""
 
     @property
@@ -38,7 +38,7 @@ class ErrorRate:
     """Share of the sure links that were found."""
 
 
-def error_rate(found: Iterable[Iterable[Link]], gold: Sequence[Drawn]) -> ErrorRate:
+def error_rate(found: Iterable[Iterable[Link]], gold: Sequence[SureAndPossible]) -> ErrorRate:
     """Return AER = 1 - (|A n S| + |A n (S u P)|) / (|A| + |S|), with counts summed over all sentences.
 
     Raise ValueError where the numbers of sentences differ or there are neither found nor sure links.

@@ -90,15 +90,15 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
     has no attention or the weights are another model's.
     """
     readouts = Readouts(trace, weights)
-    found: dict[AttributionMethod, Array] = {
+    matrices: dict[AttributionMethod, Array] = {
         "attention": readouts.alignment,
         "posterior": posterior_of(readouts, "posterior"),
         "logit_attribution": readouts.alignment * readouts.fit(),
         "erased": erased_logarithms(readouts),
     }
     if attributions is not None:
-        found |= {"gradient": attributions.gradient, "erased_input": attributions.erased}
-    return AttributionMethods(MappingProxyType(_WithFormerName(found)))
+        matrices |= {"gradient": attributions.gradient, "erased_input": attributions.erased}
+    return AttributionMethods(MappingProxyType(_WithFormerName(matrices)))
 
 
 def added_logits(trace: Trace, weights: Weights) -> Array:

@@ -35,5 +35,5 @@ def best_attention(trace: Trace, weights: Weights, step: int, piece_id: int | No
     def settle(attentions: Array) -> tuple[Array, Array]:
         return attentions, evaluation.readouts.log_probabilities(evaluation.step, attentions)[:, wanted]
 
-    found, heights = climb(starts, slope, settle, _STEPS)
-    return evaluation.perturbed(found[heights.argmax()][None])[0]
+    points, objectives = climb(starts, slope, settle, _STEPS)
+    return evaluation.perturbed(points[objectives.argmax()][None])[0]

@@ -15,7 +15,7 @@ from attnviz.trace import Trace
 Array = NDArray[np.float64]
 
 
-def linked_look(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> Array:
+def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> Array:
     """Return uniform weights (Tx,) over the source words linked to the word of 0-based `step`; they sum to 1.
 
     Words share the weight equally, and so do the pieces of a word. `links` are (source word, target word), both from 0,
@@ -51,8 +51,8 @@ def linked_look(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> 
     return weights
 
 
-def look_of(trace: Trace, step: int, other: Trace) -> Array:
-    """Return the attention of `other` for the characters that 0-based `step` wrote, as weights over our pieces, (Tx,).
+def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
+    """Return the attention of `other` for the text of 0-based `step`, as weights over the pieces of `trace`, (Tx,).
 
     `other` is the same translation of the same sentence by another model. A piece of one model shares its weight among
     those of the other by characters, spaces not counted; weights sum to 1. Raise AttnvizError where the texts differ.

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 _GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_hh_l{layer}")
 
 
-class Stepped(NamedTuple):
+class CellOutput(NamedTuple):
     """Output of a cell for one input."""
 
     state: Array
@@ -27,31 +27,31 @@ class Stepped(NamedTuple):
     """
 
 
-def names(layer: int, way: str = "") -> list[str]:
+def names(layer: int, direction: str = "") -> list[str]:
     """Return torch.nn's names of the weights of one layer and direction, "" or "_reverse"."""
-    return [name.format(layer=layer) + way for name in _GATES]
+    return [name.format(layer=layer) + direction for name in _GATES]
 
 
-def cell(weights: Sequence[Array], given: Array, state: Array, memory: Array) -> Stepped:
+def cell(weights: Sequence[Array], inputs: Array, state: Array, memory: Array) -> CellOutput:
     """Return one step of torch's GRU or LSTM, from an input (i,), state (n,) and cell state (n,).
 
     The number of gates decides which. In torch's GRU the reset gate acts after the recurrent product.
     """
     weight_ih, weight_hh, bias_ih, bias_hh = weights
-    given, own, size = weight_ih @ given + bias_ih, weight_hh @ state + bias_hh, len(state)
-    if len(given) == 4 * size:
-        enter, forget, found, out = np.split(given + own, 4)
-        enter, forget, found, out = _sigmoid(enter), _sigmoid(forget), np.tanh(found), _sigmoid(out)
-        memory = forget * memory + enter * found
-        return Stepped(out * np.tanh(memory), memory, np.stack([enter, forget, found, out]))
-    (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(given, 3), np.split(own, 3)
+    from_inputs, from_state = weight_ih @ inputs + bias_ih, weight_hh @ state + bias_hh
+    if len(from_inputs) == 4 * len(state):
+        i, f, g, o = np.split(from_inputs + from_state, 4)
+        i, f, g, o = _sigmoid(i), _sigmoid(f), np.tanh(g), _sigmoid(o)
+        memory = f * memory + i * g
+        return CellOutput(o * np.tanh(memory), memory, np.stack([i, f, g, o]))
+    (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(from_inputs, 3), np.split(from_state, 3)
     reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
     candidate = np.tanh(x_n + reset * u_n)
     after = (1 - update) * candidate + update * state
-    return Stepped(after, after, np.stack([reset, update, candidate]))
+    return CellOutput(after, after, np.stack([reset, update, candidate]))
 
 
-def both_ways(weights: Mapping[str, Array], words: Array, layers: int) -> Array:
+def bidirectional(weights: Mapping[str, Array], words: Array, layers: int) -> Array:
     """Return the annotations (Tx, 2m) of the last of several bidirectional layers over `words` (Tx, embedding size)."""
     for layer in range(layers):
         forward = _run([weights[name] for name in names(layer)], words)
@@ -70,5 +70,5 @@ def _run(gates: Sequence[Array], words: Array) -> Array:
 
 
 def _sigmoid(values: Array) -> Array:
-    found: Array = 0.5 * (1 + np.tanh(0.5 * values))  # unlike 1 / (1 + exp(-x)), this never overflows
-    return found
+    result: Array = 0.5 * (1 + np.tanh(0.5 * values))  # unlike 1 / (1 + exp(-x)), this never overflows
+    return result

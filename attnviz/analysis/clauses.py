@@ -79,11 +79,11 @@ def clauses(sentence: str) -> tuple[str, ...]:
         if length < LEAST_WORDS or len(words) - place < LEAST_WORDS:
             continue
         opening = re.sub(r"^\W+|\W+$", "", words[place]).lower()
-        marked = words[place - 1].rstrip("\"”’'»")[-1:] in tuple(",;:.!?")
-        if marked or opening in _STRONG or (length >= _PATIENCE and opening in _OPENING):
+        after_mark = words[place - 1].rstrip("\"”’'»")[-1:] in tuple(",;:.!?")
+        if after_mark or opening in _STRONG or (length >= _PATIENCE and opening in _OPENING):
             cuts.append(place)
             start = place
-    return tuple(" ".join(words[one:end]) for one, end in zip(cuts, [*cuts[1:], len(words)], strict=True) if words)
+    return tuple(" ".join(words[begin:end]) for begin, end in zip(cuts, [*cuts[1:], len(words)], strict=True) if words)
 
 
 def beginnings(parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class Growth:
     """The reference model's translations of the N beginnings."""
     scores: NDArray[np.float64]
     """chrF2 of each translation against the reference of the same beginning, (M, N), from 0 to 100."""
-    floor: NDArray[np.float64]
+    baseline: NDArray[np.float64]
     """Baseline, (N,): mean chrF2 of unrelated text, as many words of the reference model's other translations."""
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -42,8 +43,14 @@ class Comparison:
     """For each translation and row, the 0-based steps that wrote the word; empty where it lacks the word."""
     pieces: Mapping[Side, Groups]
     """For each translation and column, its 0-based source pieces."""
-    looks: bool
+    both_attend: bool
     """Whether both models have attention, so that cells can be compared."""
+
+    @property
+    def looks(self) -> bool:
+        """Former name of `both_attend`, which goes with version 0.4."""
+        warnings.warn("Comparison.looks is now Comparison.both_attend", DeprecationWarning, stacklevel=2)
+        return self.both_attend
 
     @property
     def difference(self) -> Array:
@@ -56,9 +63,9 @@ class Comparison:
 
         For shares this is the total variation, from 0 (the same) to 1 (disjoint). nan where the row is not shared.
         """
-        missing = np.isnan(self.first).all(axis=1) | np.isnan(self.other).all(axis=1)
+        unshared = np.isnan(self.first).all(axis=1) | np.isnan(self.other).all(axis=1)
         half: Array = 0.5 * np.abs(np.nan_to_num(self.other) - np.nan_to_num(self.first)).sum(axis=1)
-        return np.where(missing, np.nan, half)
+        return np.where(unshared, np.nan, half)
 
     def most_changed(self, count: int = 1) -> list[tuple[int, int]]:
         """Return the `count` shared cells, (row, column), that differ most, without zeros, largest first."""
@@ -101,23 +108,26 @@ def compare(
     without attention. Raise as `grid` does.
     """
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
-    one, two = (
-        grid(record, by, face=shown, posterior=posterior)
-        for record, shown, posterior in zip((trace, other), faces, posteriors, strict=True)
+    first_grid, other_grid = (
+        grid(record, by, face=own_face, posterior=posterior)
+        for record, own_face, posterior in zip((trace, other), faces, posteriors, strict=True)
     )
-    source, target = shared_axis(one.source, two.source), shared_axis(one.target, two.target)
+    source, target = (
+        shared_axis(first_grid.source, other_grid.source),
+        shared_axis(first_grid.target, other_grid.target),
+    )
     return Comparison(
         by,
         face,
         source,
         target,
-        _placed(trace, one, target.first, source.first),
-        _placed(other, two, target.other, source.other),
-        _logs(trace, one, target.first),
-        _logs(other, two, target.other),
-        {"first": _groups(one.steps, target.first), "other": _groups(two.steps, target.other)},
-        {"first": _groups(one.pieces, source.first), "other": _groups(two.pieces, source.other)},
-        looks=trace.attends and other.attends,
+        _placed(trace, first_grid, target.first, source.first),
+        _placed(other, other_grid, target.other, source.other),
+        _logs(trace, first_grid, target.first),
+        _logs(other, other_grid, target.other),
+        {"first": _groups(first_grid.steps, target.first), "other": _groups(other_grid.steps, target.other)},
+        {"first": _groups(first_grid.pieces, source.first), "other": _groups(other_grid.pieces, source.other)},
+        both_attend=trace.attends and other.attends,
     )
 
 

@@ -43,7 +43,7 @@ class ContextUnits:
     """Cosine of c_i with each annotation h_j over all units, (Tx,), in [-1, 1]; 0 where either is 0."""
 
     @property
-    def carried(self) -> Array:
+    def partial_sums(self) -> Array:
         """The partial sum before each term, (W, K)."""
         return np.vstack([np.zeros(len(self.units)), np.cumsum(self.terms, axis=0)[:-1]])
 

@@ -60,25 +60,27 @@ def recompute_decomposable(
     `weights` maps parameter names to arrays. `operand` may replace each quantity by another value, such as the recorded
     one, before the next is computed from it.
     """
-    work = _Pass(weights, operand)
-    keep = work.keep
+    network = _Pass(weights, operand)
+    store = network.store
     embedded = [
-        keep(f"{side}_embeddings", np.asarray(weights["embedding.weight"][list(ids)], dtype=np.float64))
+        store(f"{side}_embeddings", np.asarray(weights["embedding.weight"][list(ids)], dtype=np.float64))
         for side, ids in (("source", source_ids), ("target", target_ids))
     ]
     sides = list(zip(("source", "target"), embedded, strict=True))
-    a, b = (keep(f"{side}_projected", work.each(f"{side}_projection", x)) for side, x in sides)
-    source, target = (keep(f"{side}_features", work.forward("attend", x)) for side, x in (("source", a), ("target", b)))
-    energies = keep("energies", np.array([[float(f @ g) for g in target] for f in source]))
-    forward, backward = keep("source_alignment", _softmax(energies)), keep("target_alignment", _softmax(energies.T))
-    beta, alpha = keep("source_aligned", _weighted(forward, b)), keep("target_aligned", _weighted(backward, a))
-    v_1 = _total(keep("source_comparisons", work.forward("compare", np.concatenate([a, beta], axis=1))))
-    v_2 = _total(keep("target_comparisons", work.forward("compare", np.concatenate([b, alpha], axis=1))))
-    both = np.concatenate([keep("source_sum", v_1), keep("target_sum", v_2)])
-    hidden = keep("hidden", np.maximum(work.linear("aggregate", both), 0))
-    logits = keep("logits", work.linear("output", hidden))
-    keep("probabilities", _softmax(logits[None])[0])
-    return DecomposableRecomputation(**work.found)
+    a, b = (store(f"{side}_projected", network.each(f"{side}_projection", x)) for side, x in sides)
+    source, target = (
+        store(f"{side}_features", network.forward("attend", x)) for side, x in (("source", a), ("target", b))
+    )
+    energies = store("energies", np.array([[float(f @ g) for g in target] for f in source]))
+    forward, backward = store("source_alignment", _softmax(energies)), store("target_alignment", _softmax(energies.T))
+    beta, alpha = store("source_aligned", _weighted(forward, b)), store("target_aligned", _weighted(backward, a))
+    v_1 = _total(store("source_comparisons", network.forward("compare", np.concatenate([a, beta], axis=1))))
+    v_2 = _total(store("target_comparisons", network.forward("compare", np.concatenate([b, alpha], axis=1))))
+    both = np.concatenate([store("source_sum", v_1), store("target_sum", v_2)])
+    hidden = store("hidden", np.maximum(network.linear("aggregate", both), 0))
+    logits = store("logits", network.linear("output", hidden))
+    store("probabilities", _softmax(logits[None])[0])
+    return DecomposableRecomputation(**network.quantities)
 
 
 class _Pass:
@@ -86,18 +88,18 @@ class _Pass:
 
     def __init__(self, weights: Weights, operand: Operand) -> None:
         self.weights, self.operand = weights, operand
-        self.found: dict[str, Array] = {}
+        self.quantities: dict[str, Array] = {}
 
-    def keep(self, name: str, computed: Array) -> Array:
+    def store(self, name: str, computed: Array) -> Array:
         """Store a computed value, and return the value to continue with."""
-        self.found[name] = computed
+        self.quantities[name] = computed
         return self.operand(name, computed)
 
     def linear(self, name: str, vector: Array) -> Array:
         """Return W x + c, or W x for a layer without c."""
-        found: Array = np.asarray(self.weights[f"{name}.weight"], dtype=np.float64) @ vector
+        product: Array = np.asarray(self.weights[f"{name}.weight"], dtype=np.float64) @ vector
         bias = self.weights.get(f"{name}.bias")
-        return found if bias is None else found + np.asarray(bias, dtype=np.float64)
+        return product if bias is None else product + np.asarray(bias, dtype=np.float64)
 
     def each(self, name: str, vectors: Array) -> Array:
         """Apply `linear` to each row separately, since a matrix product may round differently by row."""

@@ -39,12 +39,12 @@ class JudgementVerifier(Verifier):
         def recorded(name: str, _: Array) -> Array:
             return np.asarray(getattr(self.trace, name), dtype=np.float64)
 
-        found = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
-        return {name: (getattr(self.trace, name), array) for name, array in found.by_name().items()}
+        recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
+        return {name: (getattr(self.trace, name), array) for name, array in recomputed.by_name().items()}
 
 
 def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
-    """Return the comparison of every quantity of a verdict; errors as for `JudgementProver`."""
+    """Return the comparison of every quantity of a verdict; errors as for `JudgementVerifier`."""
     return JudgementVerifier(judgement, weights).verify(0)
 
 

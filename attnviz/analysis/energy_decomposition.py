@@ -76,7 +76,7 @@ def head_energy_decomposition(opened: OpenHead, row: int, column: int) -> Energy
 
     `row` and `column` are 0-based. For masked cells it is the score before the mask.
     """
-    query, key = (np.asarray(one, dtype=np.float64) for one in (opened.queries[row], opened.keys[column]))
+    query, key = (np.asarray(vector, dtype=np.float64) for vector in (opened.queries[row], opened.keys[column]))
     score = np.full(len(query), 1 / np.sqrt(len(query)))
     return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"))
 

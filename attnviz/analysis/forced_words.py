@@ -1,4 +1,4 @@
-"""Several models forced through one translation: how likely each finds every word."""
+"""Probabilities of the words of one translation by several models, under forced decoding."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ForcedWords:
         """Index of the first model without attention; None where there is none."""
         return self.attentions.index("none") if "none" in self.attentions else None
 
-    def lag(self, behind: int, ahead: int) -> Array:
-        """Return the log probability of each word by model `ahead` minus that by model `behind`, in nats, (W,)."""
-        return np.asarray(self.log_probabilities[ahead] - self.log_probabilities[behind])
+    def lag(self, model: int, better: int) -> Array:
+        """Return the log probability of each word by model `better` minus that by `model`, in nats, (W,)."""
+        return np.asarray(self.log_probabilities[better] - self.log_probabilities[model])
 
 
 def forced_words(traces: Sequence[Trace]) -> ForcedWords:

@@ -61,7 +61,7 @@ def counted_words(words: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return source, target
 
 
-def words_mark(source: Sequence[str], target: Sequence[str]) -> str:
+def words_digest(source: Sequence[str], target: Sequence[str]) -> str:
     """Return a digest of the words that links may join: twelve hexadecimal digits, the first six of the source."""
     texts = (json.dumps(list(side)) for side in (source, target))
     return "".join(hashlib.sha256(text.encode("utf-8")).hexdigest()[:6] for text in texts)
@@ -73,11 +73,11 @@ def read_links(text: str, words: Words) -> GoldLinks:
     Raise AttnvizError, naming it, where a link is malformed or out of range, and where there are too many.
     """
     sure, possible = read_gold_links(text)
-    return within(GoldLinks(sure, possible - sure), words)
+    return validated(GoldLinks(sure, possible - sure), words)
 
 
-def within(gold: GoldLinks, words: Words) -> GoldLinks:
-    """Return the links; raise AttnvizError where one is out of range of the words, or there are too many."""
+def validated(gold: GoldLinks, words: Words) -> GoldLinks:
+    """Return `gold`; raise AttnvizError where a link is out of range of the words, or there are too many."""
     drawn = gold.sure | gold.possible
     if len(drawn) > MOST_LINKS:
         raise AttnvizError(
@@ -105,7 +105,7 @@ def within(gold: GoldLinks, words: Words) -> GoldLinks:
     return gold
 
 
-def carried(trace: Aligned) -> GoldLinks:
+def stored_links(trace: Aligned) -> GoldLinks:
     """Return the gold links stored in a record, which only an `Attention` has; links of `</s>` are dropped."""
     if not isinstance(trace, Attention):
         return GoldLinks()
@@ -117,7 +117,7 @@ def carried(trace: Aligned) -> GoldLinks:
 
 
 def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | None = None) -> LinkErrors:
-    """Return the errors of the links of `words` against `gold`, whose links must be `within` the words.
+    """Return the errors of the links of `words` against `gold`, whose links must be in range.
 
     As in `attnviz evaluate`, each target word except `</s>` is linked to the source word of its largest share.
     `shares`, (N, M), target by source words, replace the alignment, for posterior attention.
@@ -140,5 +140,5 @@ def _rate(found: list[Link], gold: GoldLinks) -> ErrorRate | None:
     return error_rate([found], [gold]) if found or gold.sure else None
 
 
-def _in_order(some: set[Link] | frozenset[Link]) -> tuple[Link, ...]:
-    return tuple(sorted(some, key=lambda link: link[::-1]))
+def _in_order(pairs: set[Link] | frozenset[Link]) -> tuple[Link, ...]:
+    return tuple(sorted(pairs, key=lambda link: link[::-1]))

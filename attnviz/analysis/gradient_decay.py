@@ -16,7 +16,7 @@ _MOST_BINS = 14
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class GradientDecay:
     """Quartiles of gradient norms, by distance between word and source piece."""
 
     distances: Array
@@ -46,38 +46,41 @@ def distances(steps: int, pieces: int) -> NDArray[np.int64]:
     return np.asarray(i + j, dtype=np.int64)
 
 
-def reach(signals: Signals) -> Reach:
-    """Return how gradients decay with distance."""
-    apart = distances(*signals.start.shape)
-    end = int(apart.max()) + 1
+def gradient_quartiles(signals: Signals) -> GradientDecay:
+    """Return the quartiles of gradient norms by distance."""
+    steps_between = distances(*signals.start.shape)
+    end = int(steps_between.max()) + 1
     edges = np.unique(np.linspace(0, end, min(end, _MOST_BINS) + 1).round().astype(int))
-    groups = [(apart >= low) & (apart < high) for low, high in pairwise(edges)]
+    groups = [(steps_between >= low) & (steps_between < high) for low, high in pairwise(edges)]
     start, contexts = (
         np.stack([np.quantile(values[group], [0.25, 0.5, 0.75]) for group in groups], axis=1)
         for values in (signals.start, signals.contexts)
     )
-    means = np.array([apart[group].mean() for group in groups])
+    means = np.array([steps_between[group].mean() for group in groups])
     near, far = (
         (float(np.median(signals.start[pairs])), float(np.median(signals.contexts[pairs])))
-        for pairs in (apart <= np.quantile(apart, 0.25), apart >= np.quantile(apart, 0.75))
+        for pairs in (
+            steps_between <= np.quantile(steps_between, 0.25),
+            steps_between >= np.quantile(steps_between, 0.75),
+        )
     )
-    return Reach(means, start, contexts, near, far, _tenth(apart, signals.start))
+    return GradientDecay(means, start, contexts, near, far, _tenth(steps_between, signals.start))
 
 
-def focus(signals: Signals, looked: NDArray[np.integer]) -> tuple[float, float]:
-    """Return the share of the gradient that reaches the piece each word is about, mean over words, and its baseline.
+def gradient_share(signals: Signals, attended: NDArray[np.integer]) -> tuple[float, float]:
+    """Return the share of the gradient that reaches the most attended piece, mean over words, and its baseline.
 
-    `looked` has that piece for each word, (Ty,). The baseline is a gradient that reaches all pieces equally; both are
+    `attended` has that piece for each word, (Ty,). The baseline is a gradient that reaches all pieces equally; both are
     from 0 to 1.
     """
     shares = signals.whole / np.maximum(signals.whole.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return float(shares[np.arange(len(looked)), looked].mean()), 1 / signals.whole.shape[1]
+    return float(shares[np.arange(len(attended)), attended].mean()), 1 / signals.whole.shape[1]
 
 
-def _tenth(apart: NDArray[np.int64], lengths: Array) -> float:
+def _tenth(steps_between: NDArray[np.int64], lengths: Array) -> float:
     """Return the number of steps over which a gradient falls to a tenth, by the line through its logarithms."""
     known = lengths > 0
-    if len(np.unique(apart[known])) < 2:
+    if len(np.unique(steps_between[known])) < 2:
         return np.inf
-    slope = float(np.polyfit(apart[known], np.log10(lengths[known]), 1)[0])
+    slope = float(np.polyfit(steps_between[known], np.log10(lengths[known]), 1)[0])
     return -1 / slope if slope < 0 else np.inf

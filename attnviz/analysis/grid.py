@@ -13,7 +13,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Record
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 
 By = Literal["words", "pieces"]
 Face = Literal["before", "after", "difference"]
@@ -67,7 +67,7 @@ def scale_end(largest: float) -> float:
 
 
 def grid(
-    trace: Looks,
+    trace: AttentionMatrix,
     by: By = "words",
     end: bool = True,
     face: Face = "before",
@@ -116,7 +116,7 @@ def grid(
 
 
 def _numbers(
-    trace: Looks, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
+    trace: AttentionMatrix, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
 ) -> NDArray[np.floating]:
     """Return the values of the cells of pieces, (Ty, Tx); raise as `grid` does."""
     if face not in FACES:
@@ -125,15 +125,17 @@ def _numbers(
         return alignment
     if not isinstance(trace, Record):
         raise AttnvizError(
-            gettext("Only the attention is available. Posterior attention (after the word) needs the whole model.")
+            gettext(
+                "This alignment has attention weights only. Posterior attention (after the word) needs the whole model."
+            )
         )
     if posterior is None:
-        told = gettext(
+        message = gettext(
             "Posterior attention (after the word) is computed from the weights of the model {model}. Give them, "
             "or show the alignment before the word.",
             model=trace.model,
         )
-        raise AttnvizError(told)
+        raise AttnvizError(message)
     return posterior if face == "after" else posterior - alignment
 
 

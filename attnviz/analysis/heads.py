@@ -39,8 +39,8 @@ class OpenHead:
     kind: Kind = "cross"
 
     def _own(self, name: str) -> FloatArray:
-        found: FloatArray = getattr(self.trace, f"{self.kind}_{name}")[self.layer, self.head]
-        return found
+        array: FloatArray = getattr(self.trace, f"{self.kind}_{name}")[self.layer, self.head]
+        return array
 
     @property
     def queries(self) -> FloatArray:
@@ -80,8 +80,8 @@ class OpenHead:
     @property
     def block(self) -> int:
         """0-based block of the head, within the encoder or decoder."""
-        each, place = _BLOCK[self.kind]
-        return each * self.layer + place
+        blocks_per_layer, index = _BLOCK[self.kind]
+        return blocks_per_layer * self.layer + index
 
     @property
     def streams(self) -> FloatArray:
@@ -107,7 +107,7 @@ class OpenHead:
         """Name in URLs and files, counted from 1: "cross.2.3" is head 3 of layer 2."""
         return f"{self.kind}.{self.layer + 1}.{self.head + 1}"
 
-    # The rest implements the protocol `trace.looks.Looks`, which figures need.
+    # The rest implements the protocol `trace.attention_matrix.Looks`, which figures need.
 
     @property
     def alignment(self) -> FloatArray:
@@ -173,22 +173,22 @@ class OpenHead:
         return words_of(self, self.source_surfaces)
 
 
-def open_head(seen: TransformerTrace | OpenHead) -> OpenHead:
+def open_head(trace: TransformerTrace | OpenHead) -> OpenHead:
     """Return the selected head of a trace; where several are averaged, the one nearest to their mean.
 
     Nearest is by total variation, averaged over the steps. The trace of the returned head selects it. An `OpenHead` is
     returned unchanged.
     """
-    if isinstance(seen, OpenHead):
-        return seen
-    layer, head = seen.nearest_head
-    return OpenHead(seen.seen_by(layer, head), layer, head)
+    if isinstance(trace, OpenHead):
+        return trace
+    layer, head = trace.nearest_head
+    return OpenHead(trace.seen_by(layer, head), layer, head)
 
 
 def named_head(trace: TransformerTrace, name: str) -> OpenHead | None:
     """Return the head of `trace` with this `name`, such as "cross.2.3"; None where there is none."""
-    found = {one.name: one for kind in _BLOCK for one in heads_of(trace, kind)}
-    return found.get(name)
+    by_name = {head.name: head for kind in _BLOCK for head in heads_of(trace, kind)}
+    return by_name.get(name)
 
 
 def heads_of(trace: TransformerTrace, kind: Kind) -> list[OpenHead]:
@@ -197,16 +197,16 @@ def heads_of(trace: TransformerTrace, kind: Kind) -> list[OpenHead]:
     return [OpenHead(trace, layer, head, kind) for layer in layers for head in heads]
 
 
-def words_of_looks(trace: TransformerTrace, step: int) -> FloatArray:
+def word_weights_of_heads(trace: TransformerTrace, step: int) -> FloatArray:
     """Return the attention of each cross-attention head to each source word at 0-based `step`, (L, H, source words).
 
     Weights of a word's pieces are summed; rows sum to 1.
     """
-    looks = trace.cross_weights[:, :, step]
-    return np.stack([looks[..., list(group)].sum(axis=-1) for group in trace.words().source_groups], axis=-1)
+    weights = trace.cross_weights[:, :, step]
+    return np.stack([weights[..., list(group)].sum(axis=-1) for group in trace.words().source_groups], axis=-1)
 
 
 def strongest_words(trace: TransformerTrace, step: int) -> NDArray[np.intp]:
     """Return the 0-based source word with the most attention of each head at 0-based `step`, (L, H)."""
-    found: NDArray[np.intp] = words_of_looks(trace, step).argmax(axis=-1)
-    return found
+    words: NDArray[np.intp] = word_weights_of_heads(trace, step).argmax(axis=-1)
+    return words

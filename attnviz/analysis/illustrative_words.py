@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.word_classes import is_content, is_mark
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import Record
-from attnviz.trace.interventions import acting_on
+from attnviz.trace.interventions import interventions_at
 
 Array = NDArray[np.floating]
 
@@ -25,7 +25,7 @@ CLEAR = 0.5
 LEAD = 0.2
 """Smallest lead of the strongest source word over every other in clear attention."""
 SHARED = 0.95
-"""Largest share that leaves something for other words to compare with."""
+"""Largest share that leaves visible attention to other words."""
 MOVED = 0.1
 """Smallest total variation between attention and posterior attention that counts as a change."""
 _ALIKE = 1e-6
@@ -33,8 +33,8 @@ _ALIKE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
-    """A translation by words, with the attention of each."""
+class WordAttention:
+    """The attention of a translation by words."""
 
     record: Record
     shares: Array
@@ -67,19 +67,19 @@ class Looks:
 
     def crosses(self, word: int) -> bool:
         """Return whether a target word crosses a neighbour."""
-        if not self._tells(word):
+        if not self._is_illustrative(word):
             return False
         here, sources = self.sources[word], self.sources
-        before = word > 0 and self._tells(word - 1) and sources[word - 1] > here
-        after = word + 1 < len(sources) and self._tells(word + 1) and sources[word + 1] < here
+        before = word > 0 and self._is_illustrative(word - 1) and sources[word - 1] > here
+        after = word + 1 < len(sources) and self._is_illustrative(word + 1) and sources[word + 1] < here
         return before or after
 
-    def _tells(self, word: int) -> bool:
+    def _is_illustrative(self, word: int) -> bool:
         return self.makes_sense(word) and self.is_clear(word)
 
 
 @dataclass(frozen=True)
-class Telling:
+class IllustrativeWord:
     """A target word, its first step, and its strongest source word; all 0-based."""
 
     word: int
@@ -87,8 +87,8 @@ class Telling:
     source: int
 
 
-def telling_word(record: Record) -> Telling:
-    """Return the word that the tour explains: the best by these criteria, in order.
+def illustrative_word(record: Record) -> IllustrativeWord:
+    """Return the word that the tour explains, the best by these criteria in order.
 
     It makes sense; its attention was not changed by hand and is clear; it crosses a neighbour; its position differs
     from that of its source word; it is a content word; both words are single pieces; some attention is left for other
@@ -98,17 +98,17 @@ def telling_word(record: Record) -> Telling:
     first = np.array([group[0] for group in words.target_groups])
     groups = [list(group) for group in words.source_groups]
     shares = np.stack([record.alignment[first][:, group].sum(axis=1) for group in groups], axis=1)
-    looks = Looks(record, shares)
+    attention = WordAttention(record, shares)
 
     def rank(word: int) -> tuple[float, ...]:
-        source, share = looks.sources[word], float(shares[word].max())
+        source, share = attention.sources[word], float(shares[word].max())
         whole = len(words.target_groups[word]) == len(words.source_groups[source]) == 1
-        by_hand = record.attends_once and bool(acting_on(record.interventions, int(first[word])))
+        by_hand = record.attends_once and bool(interventions_at(record.interventions, int(first[word])))
         return (
-            looks.makes_sense(word),
+            attention.makes_sense(word),
             not by_hand,
-            looks.is_clear(word),
-            looks.crosses(word),
+            attention.is_clear(word),
+            attention.crosses(word),
             source != word,
             is_content(words.target[word], "target"),
             whole,
@@ -117,10 +117,10 @@ def telling_word(record: Record) -> Telling:
         )
 
     best = max(range(len(words.target)), key=rank)
-    return Telling(best, int(first[best]), looks.sources[best])
+    return IllustrativeWord(best, int(first[best]), attention.sources[best])
 
 
-def turning_word(record: Record, after: Array) -> int:
+def most_changed_word(record: Record, after: Array) -> int:
     """Return the target word whose posterior attention differs most from its attention.
 
     `after` is the posterior by words, (Ty, Tx) in words. Words that make sense before and after, with clear posterior
@@ -128,13 +128,13 @@ def turning_word(record: Record, after: Array) -> int:
     change by at least `MOVED` are preferred, since the page then shows the same shares for words and pieces.
     """
     words, before = record.words(), record.words().alignment
-    looks, later = Looks(record, before), Looks(record, after)
-    moved = 0.5 * np.abs(after - before).sum(axis=1)
+    attention, posterior = WordAttention(record, before), WordAttention(record, after)
+    change = 0.5 * np.abs(after - before).sum(axis=1)
 
     def rank(word: int) -> tuple[float, ...]:
-        sources = {looks.sources[word], later.sources[word]}
+        sources = {attention.sources[word], posterior.sources[word]}
         whole = {len(words.target_groups[word]), *(len(words.source_groups[source]) for source in sources)} == {1}
-        sensible = later.makes_sense(word) and looks.makes_sense(word) and later.is_clear(word)
-        return sensible, whole and moved[word] >= MOVED, moved[word]
+        sensible = posterior.makes_sense(word) and attention.makes_sense(word) and posterior.is_clear(word)
+        return sensible, whole and change[word] >= MOVED, change[word]
 
-    return max(range(len(moved)), key=rank)
+    return max(range(len(change)), key=rank)

@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 
 def changed_energies(energies: Array, interventions: Iterable[AttentionIntervention]) -> Array:
     """Return the energies (Tx,) after the interventions, applied in order."""
-    for one in interventions:
-        match one:
+    for intervention in interventions:
+        match intervention:
             case ReplaceWeights(weights=row):
                 with np.errstate(divide="ignore"):
                     energies = np.log(np.asarray(row, dtype=np.float64))

@@ -1,4 +1,4 @@
-"""Measure what attention has learnt at a moment of training: weights on gold links, by the class of their words.
+"""Measure the attention at a moment of training: weights on gold links, by the class of their words.
 
 Only sure links that share neither word with another link count: one row and one cell then describe a word. Rows and
 columns are words without `</s>`, so that a row may sum to less than 1.
@@ -42,7 +42,7 @@ class Gold(Protocol):
 
 
 @dataclass(frozen=True)
-class Learnt:
+class MeasuredValue:
     """Value of one measure."""
 
     value: float
@@ -50,7 +50,7 @@ class Learnt:
     """Number of links, pairs of neighbours or sentences that it averages over."""
 
 
-def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, Learnt]:
+def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, MeasuredValue]:
     """Return the measures of the alignments of the sentence pairs `gold`.
 
     - `marks`, `content`, `nouns`, `articles`, `exchanged`: mean of alpha_ij over the links of the class
@@ -61,33 +61,33 @@ def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, L
 
     A measure without a link or sentence to average over is missing.
     """
-    found: dict[str, list[float]] = {}
+    collected: dict[str, list[float]] = {}
     for pair, alignment in zip(gold, alignments, strict=True):
         for name, links in link_classes(pair).items():
-            found.setdefault(name, []).extend(float(alignment[i, j]) for j, i in sorted(links))
+            collected.setdefault(name, []).extend(float(alignment[i, j]) for j, i in sorted(links))
         for i, j in exchanged_neighbours(pair):
             own = alignment[i, j + 1] > alignment[i, j] and alignment[i + 1, j] > alignment[i + 1, j + 1]
-            found.setdefault("order", []).append(float(own))
+            collected.setdefault("order", []).append(float(own))
         if min(alignment.shape) > 1:
-            found.setdefault("diagonal", []).append(diagonality(alignment))
-    return {name: Learnt(float(np.mean(values)), len(values)) for name, values in found.items() if values}
+            collected.setdefault("diagonal", []).append(diagonality(alignment))
+    return {name: MeasuredValue(float(np.mean(values)), len(values)) for name, values in collected.items() if values}
 
 
-def untaught(gold: Sequence[Gold]) -> dict[str, dict[str, float]]:
+def learning_baselines(gold: Sequence[Gold]) -> dict[str, dict[str, float]]:
     """Return the baselines of each measure of `learnt`: attention that needs no training, and the gold links.
 
     These are `alike` (uniform), `diagonal`, and `links`, which gives each target word uniform weights on its sure
     links.
     """
-    looks: Mapping[str, Callable[[Gold], Alignment]] = {
-        "alike": everywhere_alike,
-        "diagonal": along_the_diagonal,
-        "links": on_the_links,
+    baselines: Mapping[str, Callable[[Gold], Alignment]] = {
+        "alike": uniform_attention,
+        "diagonal": diagonal_attention,
+        "links": link_attention,
     }
     levels: dict[str, dict[str, float]] = {}
-    for name, look in looks.items():
-        for measure, one in learnt(gold, [look(pair) for pair in gold]).items():
-            levels.setdefault(measure, {})[name] = one.value
+    for name, baseline in baselines.items():
+        for measure, measured in learnt(gold, [baseline(pair) for pair in gold]).items():
+            levels.setdefault(measure, {})[name] = measured.value
     return levels
 
 
@@ -145,44 +145,44 @@ def diagonality(alignment: Alignment) -> float:
     """
     rows, columns = alignment.shape
     across, down = (np.arange(columns) + 0.5) / columns, (np.arange(rows) + 0.5) / rows
-    apart = np.abs(across - down[:, None])
+    distances = np.abs(across - down[:, None])
     sums = alignment.sum(axis=1, keepdims=True)
     shares = np.divide(alignment, sums, out=np.full(alignment.shape, 1 / columns), where=sums > 0)
-    return float(1 - (shares * apart).sum(axis=1).mean() / apart.mean())
+    return float(1 - (shares * distances).sum(axis=1).mean() / distances.mean())
 
 
-def everywhere_alike(pair: Gold) -> Alignment:
+def uniform_attention(pair: Gold) -> Alignment:
     """Return uniform attention: 1/J for each of J source words."""
     return np.full((len(pair.target), len(pair.source)), 1 / len(pair.source))
 
 
-def along_the_diagonal(pair: Gold) -> Alignment:
+def diagonal_attention(pair: Gold) -> Alignment:
     """Return attention of each target word to the source word at the same relative position."""
     rows, columns = len(pair.target), len(pair.source)
     places = ((np.arange(rows) + 0.5) * columns / rows).astype(int)
-    look: Alignment = np.eye(columns)[places]
-    return look
+    attention: Alignment = np.eye(columns)[places]
+    return attention
 
 
-def on_the_links(pair: Gold) -> Alignment:
+def link_attention(pair: Gold) -> Alignment:
     """Return uniform attention of each target word to its sure links; words without links have uniform attention."""
-    marked = np.zeros((len(pair.target), len(pair.source)))
+    linked = np.zeros((len(pair.target), len(pair.source)))
     for j, i in pair.sure:
-        marked[i, j] = 1
-    sums = marked.sum(axis=1, keepdims=True)
-    look: Alignment = np.divide(marked, sums, out=everywhere_alike(pair), where=sums > 0)
-    return look
+        linked[i, j] = 1
+    sums = linked.sum(axis=1, keepdims=True)
+    attention: Alignment = np.divide(linked, sums, out=uniform_attention(pair), where=sums > 0)
+    return attention
 
 
-def half_way(curve: Sequence[tuple[int, float]]) -> int | None:
+def halfway_update(curve: Sequence[tuple[int, float]]) -> int | None:
     """Return the update at which `curve` first reaches the middle between its first and last values, to two digits.
 
     `curve` has pairs (update, value), interpolated linearly. None where first and last values differ by less than 0.02.
     """
     if len(curve) < 2 or abs(curve[-1][1] - curve[0][1]) < 0.02:
         return None
-    first, way = curve[0][1], curve[-1][1] - curve[0][1]
-    shares = [(value - first) / way for _, value in curve]
+    first, change = curve[0][1], curve[-1][1] - curve[0][1]
+    shares = [(value - first) / change for _, value in curve]
     k = next(k for k, share in enumerate(shares) if share >= 0.5)
     part = (0.5 - shares[k - 1]) / (shares[k] - shares[k - 1])
     update = curve[k - 1][0] + part * (curve[k][0] - curve[k - 1][0])

@@ -88,14 +88,14 @@ class Readouts:
         """
         chosen = range(len(self._chosen))[steps]
         count = self._by_context.shape[0] if mixtures is None else mixtures.shape[1]
-        found = np.empty((len(chosen), count))
+        result = np.empty((len(chosen), count))
         for block in self.blocks(count, len(chosen)):
             of_trace = slice(chosen.start + block.start, min(chosen.start + block.stop, chosen.stop))
             readouts = self.maxout(self.wide(of_trace, None if mixtures is None else mixtures[block]))
             pieces = self._chosen[of_trace]
             logits = np.einsum("scl,sl->sc", readouts, self._output[pieces]) + self._bias[pieces, None]
-            found[block] = logits - self._log_sum(readouts)
-        return found
+            result[block] = logits - self._log_sum(readouts)
+        return result
 
     def _log_sum(self, readouts: Array) -> Array:
         """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (S, C, l), (S, C)."""

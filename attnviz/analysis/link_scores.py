@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import Drawn, Link
+from attnviz.analysis.alignment_error import Link, SureAndPossible
 
 SAMPLES = 1000
 """Resampled corpora of a bootstrap interval."""
@@ -68,18 +68,20 @@ def _share(count: int, whole: int) -> float | None:
 
 def score_links(
     found: Iterable[Iterable[Link]],
-    gold: Sequence[Drawn],
+    gold: Sequence[SureAndPossible],
     *,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
     seed: int = 1,
 ) -> AlignmentError:
-    """Return the scores of links, given those found and those drawn of each sentence.
+    """Return the scores of the links `found` in each sentence against its gold links.
 
     Raise ValueError where the numbers of sentences differ, or there is no link at all.
     """
-    sentences = tuple(_score(set(links), drawn) for links, drawn in zip(found, gold, strict=True))
-    counts = np.array([[one.links, one.sure, one.sure_hits, one.possible_hits] for one in sentences]).reshape(-1, 4)
+    sentences = tuple(_score(set(links), sentence_gold) for links, sentence_gold in zip(found, gold, strict=True))
+    counts = np.array(
+        [[sentence.links, sentence.sure, sentence.sure_hits, sentence.possible_hits] for sentence in sentences]
+    ).reshape(-1, 4)
     total = [int(count) for count in counts.sum(axis=0)]
     if not total[0] + total[1]:
         raise ValueError("there are no links to compare")
@@ -94,8 +96,8 @@ def score_links(
     )
 
 
-def _score(links: set[Link], drawn: Drawn) -> LinkScore:
-    return LinkScore(len(links), len(drawn.sure), len(links & drawn.sure), len(links & (drawn.sure | drawn.possible)))
+def _score(links: set[Link], gold: SureAndPossible) -> LinkScore:
+    return LinkScore(len(links), len(gold.sure), len(links & gold.sure), len(links & (gold.sure | gold.possible)))
 
 
 def _interval(counts: NDArray[np.int64], samples: int, confidence: float, seed: int) -> tuple[float, float]:

@@ -111,11 +111,11 @@ def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, in
     if not trace.linear:
         raise ValueError("a tanh stands between the contexts of this model and its logits")
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
-    n, seen = trace.states.shape[1], trace.contexts.shape[1]
+    n, context_size = trace.states.shape[1], trace.contexts.shape[1]
     rows, readouts = _exact(weights["decoder.output.weight"][pieces]), _exact(trace.readouts[steps])
-    state, context, word = np.split(rows, [n, n + seen], axis=1)
+    state, context, word = np.split(rows, [n, n + context_size], axis=1)
     by_state = np.einsum("cu,cu->c", state, readouts[:, :n])
-    by_word = np.einsum("cu,cu->c", word, readouts[:, n + seen :])
+    by_word = np.einsum("cu,cu->c", word, readouts[:, n + context_size :])
     source = _exact(trace.alignment[steps]) * (context @ _exact(trace.annotations).T)
     bias = _exact(weights["decoder.output.bias"][pieces])
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 
 
 def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
@@ -39,12 +39,12 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     return sorted(zip(j.tolist(), i.tolist(), strict=True))
 
 
-def weight_order(trace: Looks, step: int) -> list[int]:
+def weight_order(trace: AttentionMatrix, step: int) -> list[int]:
     """Return the 0-based source pieces of 0-based `step` by weight, largest first, ties in sentence order."""
     return [int(j) for j in np.argsort(-trace.alignment[step], kind="stable")]
 
 
-def looks_alike(trace: Looks, step: int) -> bool:
+def is_uniform(trace: AttentionMatrix, step: int) -> bool:
     """Return whether 0-based `step` has uniform attention over several source pieces, within 1e-6."""
     weights = trace.alignment[step]
     return len(weights) > 1 and float(np.ptp(weights)) < 1e-6

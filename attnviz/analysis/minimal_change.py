@@ -51,13 +51,15 @@ def minimal_change(trace: Trace, weights: Weights) -> MinimalChange:
     are another model's.
     """
     moves = _Moves(Readouts(trace, weights))
-    distances, taken = moves.shortest(*moves.first_tries())
+    distances, attentions = moves.shortest(*moves.first_moves())
     for _ in range(_REFINEMENTS):
-        shorter, found = moves.shortest(*moves.again(taken))
+        shorter, refined = moves.shortest(*moves.refinements(attentions))
         better = shorter < distances
-        distances, taken = np.where(better, shorter, distances), np.where(better[:, None], found, taken)
-    _, second = moves.leads(taken[:, None])
-    return MinimalChange(distances, taken, moves.first, np.where(np.isfinite(distances), second[:, 0], moves.first))
+        distances, attentions = np.where(better, shorter, distances), np.where(better[:, None], refined, attentions)
+    _, second = moves.leads(attentions[:, None])
+    return MinimalChange(
+        distances, attentions, moves.first, np.where(np.isfinite(distances), second[:, 0], moves.first)
+    )
 
 
 class _Moves:
@@ -71,7 +73,7 @@ class _Moves:
         )
         order = np.argsort(-logits[:, EOS:], axis=1)[:, : _FOILS + 1] + EOS
         self.first, self.foils = order[:, 0], order[:, 1:]
-        """Ids of the likeliest piece, (S,), and of its foils, (S, at most _RIVALS)."""
+        """Ids of the likeliest piece, (S,), and of its foils, (S, at most _FOILS)."""
 
     def leads(self, attentions: Array) -> tuple[Array, Ids]:
         """Return the lead of the best foil over the first piece, and its id, for each of the `attentions` (S, C, Tx).
@@ -88,7 +90,7 @@ class _Moves:
             leads[steps] = np.take_along_axis(logits, ids[steps, :, None], axis=2)[..., 0] - own
         return leads, ids
 
-    def first_tries(self) -> tuple[Ids, Array]:
+    def first_moves(self) -> tuple[Ids, Array]:
         """Return receivers (S, C) and slopes (S, C, Tx) for `shortest`."""
         real, count = self.real, self.real.shape[1]
         alone, ids = self.leads(np.broadcast_to(np.eye(count), (len(real), count, count)))
@@ -101,10 +103,10 @@ class _Moves:
         by_slope = slopes[:, : self.foils.shape[1]].argmax(axis=2)
         return np.concatenate([by_slope, vertices], axis=1), slopes
 
-    def again(self, taken: Array) -> tuple[Ids, Array]:
-        """Return receivers (S, 1) and slopes (S, 1, Tx) from the gradient at the distributions `taken` (S, Tx)."""
-        _, ids = self.leads(taken[:, None])
-        slopes = self._slopes(taken[:, None], ids)
+    def refinements(self, distributions: Array) -> tuple[Ids, Array]:
+        """Return receivers (S, 1) and slopes (S, 1, Tx) from the gradient at `distributions` (S, Tx)."""
+        _, ids = self.leads(distributions[:, None])
+        slopes = self._slopes(distributions[:, None], ids)
         return slopes.argmax(axis=2), slopes
 
     def shortest(self, receivers: Ids, slopes: Array) -> tuple[Array, Array]:
@@ -119,16 +121,16 @@ class _Moves:
         ordered = np.take_along_axis(giving, order, axis=2)
         before = np.empty(slopes.shape)
         np.put_along_axis(before, order, np.cumsum(ordered, axis=2) - ordered, axis=2)
-        room = giving.sum(axis=2)
+        movable = giving.sum(axis=2)
 
         def moved(shares: Array) -> Array:
-            amounts = shares * room
+            amounts = shares * movable
             attentions: Array = real - np.clip(amounts[..., None] - before, 0, giving)
             np.put_along_axis(attentions, receivers[..., None], 0, axis=2)
             np.put_along_axis(attentions, receivers[..., None], 1 - attentions.sum(axis=2, keepdims=True), axis=2)
             return attentions
 
-        changed = np.stack([self.leads(moved(np.full(room.shape, share)))[0] > _CLEAR for share in _GRID])
+        changed = np.stack([self.leads(moved(np.full(movable.shape, share)))[0] > _CLEAR for share in _GRID])
         place = changed.argmax(axis=0)
         outside = np.where(changed.any(axis=0), _GRID[place], np.inf)
         inside = np.where(place > 0, _GRID[place - 1], 0)
@@ -136,11 +138,11 @@ class _Moves:
             middle = np.where(np.isfinite(outside), 0.5 * (inside + outside), 0)
             beyond = self.leads(moved(middle))[0] > _CLEAR
             outside, inside = np.where(beyond, middle, outside), np.where(beyond, inside, middle)
-        does = np.isfinite(outside)
+        succeeds = np.isfinite(outside)
         # A receiver that already has all the weight gains none.
-        lengths = np.multiply(2 * outside, room, out=np.full(room.shape, np.inf), where=does)
-        rows, best = np.arange(len(room)), lengths.argmin(axis=1)
-        return lengths[rows, best], moved(np.where(does, outside, 0))[rows, best]
+        lengths = np.multiply(2 * outside, movable, out=np.full(movable.shape, np.inf), where=succeeds)
+        rows, best = np.arange(len(movable)), lengths.argmin(axis=1)
+        return lengths[rows, best], moved(np.where(succeeds, outside, 0))[rows, best]
 
     def _slopes(self, attentions: Array, foils: Ids) -> Array:
         """Return the gradients of the foils' leads (S, C) by the `attentions` (S, C, Tx), in their shape."""
@@ -150,6 +152,6 @@ class _Moves:
 
 def _without(attentions: Array, receivers: Ids) -> Array:
     """Return the `attentions` (S, C, Tx) with 0 at the `receivers` (S, C)."""
-    left = attentions.copy()
-    np.put_along_axis(left, receivers[..., None], 0, axis=2)
-    return left
+    remaining = attentions.copy()
+    np.put_along_axis(remaining, receivers[..., None], 0, axis=2)
+    return remaining

@@ -58,11 +58,13 @@ def nearest(
     )
     if without is not None:
         scores[without] = -np.inf
-    kept = min(count + _SPARE, int(np.isfinite(scores).sum()))
-    if not kept or count < 1:
+    candidate_count = min(count + _SPARE, int(np.isfinite(scores).sum()))
+    if not candidate_count or count < 1:
         return []
     # All ties with the last candidate are candidates, so that of equals the first win.
-    candidates = np.flatnonzero(scores >= np.partition(scores, len(scores) - kept)[len(scores) - kept])
+    candidates = np.flatnonzero(
+        scores >= np.partition(scores, len(scores) - candidate_count)[len(scores) - candidate_count]
+    )
     exact, wanted = vectors[candidates].astype(np.float64), query.astype(np.float64)
     norms = np.linalg.norm(exact, axis=1) * np.linalg.norm(wanted)
     cosines = np.divide(exact @ wanted, norms, out=np.zeros(len(exact)), where=norms > 0)
@@ -78,8 +80,8 @@ def _single(block: NDArray[Any]) -> NDArray[np.float32]:
 def _scores(block: NDArray[np.float32], query: NDArray[np.float32], metric: Metric) -> NDArray[np.float32]:
     """Return a score for each vector of a block (B, d) that increases with its nearness to `query` (d,)."""
     if metric == "euclid":
-        apart = block - query
-        return -np.asarray(np.einsum("ij,ij->i", apart, apart), np.float32)
+        differences = block - query
+        return -np.asarray(np.einsum("ij,ij->i", differences, differences), np.float32)
     norms = np.sqrt(np.einsum("ij,ij->i", block, block))
     shares: NDArray[np.float32] = np.divide(block @ query, norms, out=np.zeros(len(block), np.float32), where=norms > 0)
     return shares

@@ -19,41 +19,41 @@ class PairAttention:
     """Attention of one of the two sentences to the other: rows are queries, columns are keys."""
 
     judgement: Judgement
-    asking: Literal["source", "target"] = "target"
+    query_side: Literal["source", "target"] = "target"
 
     def _of(self, name: str, *, asks: bool) -> Any:
-        sides = ("source", "target") if self.asking == "source" else ("target", "source")
+        sides = ("source", "target") if self.query_side == "source" else ("target", "source")
         return getattr(self.judgement, f"{sides[0] if asks else sides[1]}_{name}")
 
     @property
     def alignment(self) -> FloatArray:
         """Attention weights, (queries, keys); rows sum to 1."""
-        found: FloatArray = self._of("alignment", asks=True)
-        return found
+        weights: FloatArray = self._of("alignment", asks=True)
+        return weights
 
     @property
     def target_pieces(self) -> tuple[str, ...]:
         """The query pieces."""
-        found: tuple[str, ...] = self._of("pieces", asks=True)
-        return found
+        pieces: tuple[str, ...] = self._of("pieces", asks=True)
+        return pieces
 
     @property
     def source_pieces(self) -> tuple[str, ...]:
         """The key pieces."""
-        found: tuple[str, ...] = self._of("pieces", asks=False)
-        return found
+        pieces: tuple[str, ...] = self._of("pieces", asks=False)
+        return pieces
 
     @property
     def source_surfaces(self) -> tuple[str, ...]:
         """The key pieces as they were typed."""
-        found: tuple[str, ...] = self._of("surfaces", asks=False)
-        return found
+        surfaces: tuple[str, ...] = self._of("surfaces", asks=False)
+        return surfaces
 
     @property
     def target_ids(self) -> tuple[int, ...]:
         """Ids of the query pieces."""
-        found: tuple[int, ...] = self._of("ids", asks=True)
-        return found
+        ids: tuple[int, ...] = self._of("ids", asks=True)
+        return ids
 
     @property
     def attends(self) -> bool:
@@ -83,7 +83,7 @@ class PairAttention:
     @cached_property
     def fingerprint(self) -> str:
         """Identifies this direction of this pair."""
-        return f"{self.judgement.fingerprint}-{self.asking}"
+        return f"{self.judgement.fingerprint}-{self.query_side}"
 
     def words(self) -> Words:
         """Return the alignment by words."""
@@ -94,35 +94,35 @@ class PairAttention:
         return words_of(self, self.source_surfaces)
 
 
-def reordered(one: Judgement, other: Judgement) -> list[int] | None:
-    """Return for each source piece of `other` the 0-based position of the same piece in `one`, each position once.
+def reordered(first: Judgement, other: Judgement) -> list[int] | None:
+    """Return for each source piece of `other` the 0-based position of the same piece in `first`, each position once.
 
     None where the pieces are not a permutation of each other.
     """
     places: dict[int, list[int]] = {}
-    for place, piece in enumerate(one.source_ids):
+    for place, piece in enumerate(first.source_ids):
         places.setdefault(piece, []).append(place)
-    if sorted(one.source_ids) != sorted(other.source_ids):
+    if sorted(first.source_ids) != sorted(other.source_ids):
         return None
     return [places[piece].pop(0) for piece in other.source_ids]
 
 
-def swapped(text: str, one: int, other: int) -> str:
+def swapped(text: str, first: int, second: int) -> str:
     """Return `text` with two of its words, separated by spaces, exchanged; both are 0-based."""
     words = text.split()
-    words[one], words[other] = words[other], words[one]
+    words[first], words[second] = words[second], words[first]
     return " ".join(words)
 
 
-def largest_difference(one: Judgement, other: Judgement, places: list[int]) -> float:
+def largest_difference(judgement: Judgement, other: Judgement, places: list[int]) -> float:
     """Return the largest difference in comparisons, sums and probabilities between two judgements.
 
-    `places` are the positions in `one` of the source pieces of `other`.
+    `places` are the positions in `judgement` of the source pieces of `other`.
     """
     pairs = [
-        (one.source_comparisons[places], other.source_comparisons),
-        (one.source_sum, other.source_sum),
-        (one.target_sum, other.target_sum),
-        (one.probabilities, other.probabilities),
+        (judgement.source_comparisons[places], other.source_comparisons),
+        (judgement.source_sum, other.source_sum),
+        (judgement.target_sum, other.target_sum),
+        (judgement.probabilities, other.probabilities),
     ]
     return max(float(np.abs(first - second).max()) for first, second in pairs)

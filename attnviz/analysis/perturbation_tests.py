@@ -100,8 +100,8 @@ def without_strongest(alignment: Array) -> Array:
     Where the others were all 0, they become equal.
     """
     strongest = np.arange(len(alignment)) == alignment.argmax()
-    left = np.where(strongest, 0, alignment)
-    if not left.any():
-        left = np.where(strongest, 0.0, 1.0)
-    found: Array = left / max(left.sum(), np.finfo(np.float64).tiny)
-    return found
+    others = np.where(strongest, 0, alignment)
+    if not others.any():
+        others = np.where(strongest, 0.0, 1.0)
+    weights: Array = others / max(others.sum(), np.finfo(np.float64).tiny)
+    return weights

@@ -14,7 +14,7 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     """Return the links of a translation as `i-j`, source before target, both 0-based, without `</s>`.
 
     Each target word links to the source word with the largest share in `words.alignment` (attention, or posterior
-    attention from `words_after`), and to none where that is `</s>`; with a `threshold`, to all with at least that
+    attention from `posterior_words`), and to none where that is `</s>`; with a `threshold`, to all with at least that
     share.
     """
     # Drop the row of </s>, but keep its column: a word that attends to it most has no counterpart.
@@ -22,7 +22,7 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     return " ".join(f"{i}-{j}" for i, j in links(words.alignment[:rows], threshold) if i < last)
 
 
-def record_links(record: Aligned, threshold: float | None = None) -> str:
+def links_text(record: Aligned, threshold: float | None = None) -> str:
     """Return the links of a record between its words, as `pharaoh` does.
 
     Where a file had links instead of weights, return all of them, with `i?j` for possible ones.
@@ -33,8 +33,8 @@ def record_links(record: Aligned, threshold: float | None = None) -> str:
     ends = [len(side) - (side[-1] == "</s>") for side in (words.source, words.target)]
     linked = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
     possible = {*record.possible} - {*record.sure}
-    marked = [(j, i, "?" if (j, i) in possible else "-") for j, i in linked if j < ends[0] and i < ends[1]]
-    return " ".join(f"{j}{mark}{i}" for j, i, mark in sorted(marked))
+    written = [(j, i, "?" if (j, i) in possible else "-") for j, i in linked if j < ends[0] and i < ends[1]]
+    return " ".join(f"{j}{mark}{i}" for j, i, mark in sorted(written))
 
 
 def read_pharaoh(text: str) -> list[tuple[int, int]]:
@@ -42,9 +42,9 @@ def read_pharaoh(text: str) -> list[tuple[int, int]]:
 
     Raise AttnvizError where a link is malformed or there is none.
     """
-    found = [re.fullmatch(r"([0-9]{1,6})-([0-9]{1,6})", one) for one in text.split()]
-    if not found or None in found:
-        wrong = next((one for one, link in zip(text.split(), found, strict=True) if link is None), text)
+    matches = [re.fullmatch(r"([0-9]{1,6})-([0-9]{1,6})", item) for item in text.split()]
+    if not matches or None in matches:
+        wrong = next((item for item, link in zip(text.split(), matches, strict=True) if link is None), text)
         raise AttnvizError(
             gettext(
                 "“{found}” is not a link. Write links as 0-0 1-2: the source word, then the target word, both "
@@ -52,7 +52,7 @@ def read_pharaoh(text: str) -> list[tuple[int, int]]:
                 found=wrong[:40],
             )
         )
-    return [(int(link[1]), int(link[2])) for link in found if link]
+    return [(int(link[1]), int(link[2])) for link in matches if link]
 
 
 def read_gold_links(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
@@ -62,14 +62,14 @@ def read_gold_links(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tu
     """
     sure: set[tuple[int, int]] = set()
     possible: set[tuple[int, int]] = set()
-    for one in text.split() or [text]:
-        link = re.fullmatch(r"([0-9]{1,6})([-?p])([0-9]{1,6})", one)
+    for item in text.split() or [text]:
+        link = re.fullmatch(r"([0-9]{1,6})([-?p])([0-9]{1,6})", item)
         if link is None:
             raise AttnvizError(
                 gettext(
                     "“{found}” is not a link. Write links as 0-0 1?2: the source word, then the target word, "
                     "both counted from 0. The sign - marks a sure link and ? a possible one.",
-                    found=one[:40],
+                    found=item[:40],
                 )
             )
         (sure if link[2] == "-" else possible).add((int(link[1]), int(link[3])))

@@ -94,15 +94,15 @@ def erased_logarithms(readouts: Readouts) -> Array:
     Negative where the probability rises; 0 where the difference is rounding.
     """
     alignment = readouts.alignment
-    left = alignment[:, None] * (1 - np.eye(alignment.shape[1]))
-    totals = left.sum(axis=2, keepdims=True)
+    remaining = alignment[:, None] * (1 - np.eye(alignment.shape[1]))
+    totals = remaining.sum(axis=2, keepdims=True)
     # Where no weight is left to renormalise, the context is 0.
-    left = np.divide(left, totals, out=left, where=totals > 0)
-    lost = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(left)
+    remaining = np.divide(remaining, totals, out=remaining, where=totals > 0)
+    lost = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(remaining)
     return np.where(np.abs(lost) > _EXACT, lost, 0)
 
 
-def words_after(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
+def posterior_words(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
     """Return the words of `trace` with posterior attention between them, merged as `Trace.words` merges alpha.
 
     Raise as `posterior` does.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, log_softmax, maxout, moved, softmax, wide
+from attnviz.analysis.recomputation import Weights, gru_step, log_softmax, maxout, softmax, wide
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ def log_likelihood(
 
     From annotations (Tx, 2n), s_{i-1} (n,) and E y_{i-1} (m,); `decoder` is named as for `decode_step`.
     """
-    readouts = maxout(wide(decoder, annotations, _seen(decoder, config, annotations, state, word), word))
+    readouts = maxout(wide(decoder, annotations, _readout_state(decoder, config, annotations, state, word), word))
     logits = readouts @ decoder["output.weight"].T + decoder["output.bias"]
     return log_softmax(logits)[:, piece]
 
@@ -64,13 +64,13 @@ def _through_winners(
 ) -> Array:
     """Return what each annotation with weight 1 adds to t_i, (Tx, l), through the step's maxout winners."""
     context = prior @ annotations
-    first = wide(decoder, context, _seen(decoder, config, context, state, word), word).reshape(-1, 2)
+    first = wide(decoder, context, _readout_state(decoder, config, context, state, word), word).reshape(-1, 2)
     wins = np.stack([first[:, 0] >= first[:, 1], first[:, 0] < first[:, 1]], axis=1)
     added = (annotations @ decoder["readout_context.weight"].T).reshape(len(annotations), -1, 2)
     through: Array = (added * wins).sum(axis=2)
     return through
 
 
-def _seen(decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array) -> Array:
+def _readout_state(decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array) -> Array:
     """Return the state that the readout uses: s_{i-1}, (n,), or by config the s_i of each context, (..., n)."""
-    return moved(decoder, context, state, word)[0] if config["readout_state"] == "current" else state
+    return gru_step(decoder, context, state, word)[0] if config["readout_state"] == "current" else state

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.illustrative_words import Looks
+from attnviz.analysis.illustrative_words import WordAttention
 from attnviz.analysis.word_classes import is_article, is_content
 from attnviz.trace import Record
 
@@ -21,8 +21,8 @@ QUESTIONS = 5
 Kind = Literal["crossed", "turned", "content", "article", "other"]
 """Kinds of questions.
 
-A word that crosses a neighbour; one whose posterior attention is on another source word than its attention; otherwise
-by word class, where "other" means function words and numbers.
+"crossed": the word crosses a neighbour; "turned": its posterior attention is on another source word than its
+attention; the rest are word classes, where "other" means function words and numbers.
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -33,7 +33,7 @@ class Question:
 
     word: int
     kind: Kind
-    looked: tuple[int, ...]
+    attended: tuple[int, ...]
     """Source words with the largest attention: correct answers by alpha."""
     meant: tuple[int, ...]
     """Source words with the largest posterior attention: correct answers by the posterior; empty where unknown."""
@@ -43,7 +43,7 @@ class Question:
 class Odds:
     """Expected number of correct answers without knowledge."""
 
-    looked: float
+    attended: float
     """By alpha, for uniformly random answers."""
     meant: float
     """By the posterior, for uniformly random answers."""
@@ -52,39 +52,42 @@ class Odds:
 
 
 def questions(
-    record: Record, after: Array | None, most: int = QUESTIONS, told: Collection[int] = ()
+    record: Record, after: Array | None, most: int = QUESTIONS, answered: Collection[int] = ()
 ) -> tuple[Question, ...]:
     """Return up to `most` questions in the order of the translation.
 
-    `after` is the posterior attention by words, (Ty, Tx) in words, where known; `told` are words whose answers were
-    given before. A word is suitable if the question makes sense and alpha is clear (see `telling`). Taking each of
-    KINDS in turn, the remaining word with the clearest attention is chosen, for variety. Words that need no guess come
-    after all others: those `told`, and those spelled like their source word. Repetitions of a word come last.
+    `after` is the posterior attention by words, (Ty, Tx) in words, where known; `answered` are words whose answers were
+    given before. A word is suitable if the question makes sense and alpha is clear (see `illustrative_words`). For
+    variety, each of KINDS in turn gets the remaining word with the clearest attention. Words that need no guess come
+    after all others: those `answered`, and those spelled like their source word. Repetitions of a word come last.
     """
     words = record.words()
-    looks, later = Looks(record, words.alignment), None if after is None else Looks(record, after)
-    fit = [word for word in range(len(words.target)) if looks.makes_sense(word) and looks.is_clear(word)]
-    fit.sort(key=lambda word: -float(looks.shares[word].max()))
+    attention, posterior = (
+        WordAttention(record, words.alignment),
+        None if after is None else WordAttention(record, after),
+    )
+    fit = [word for word in range(len(words.target)) if attention.makes_sense(word) and attention.is_clear(word)]
+    fit.sort(key=lambda word: -float(attention.shares[word].max()))
     seen: set[str] = set()
     first: list[int] = []
     known: list[int] = []
     again: list[int] = []
-    for word in sorted(fit, key=lambda word: word in told):  # of two equal words, prefer the one not in `told`
+    for word in sorted(fit, key=lambda word: word in answered):  # of two equal words, prefer the one not in `answered`
         text = words.target[word].lower()
-        alike = text == words.source[looks.sources[word]].lower()
-        (again if text in seen else known if alike or word in told else first).append(word)
+        alike = text == words.source[attention.sources[word]].lower()
+        (again if text in seen else known if alike or word in answered else first).append(word)
         seen.add(text)
-    kinds = {word: _kind(looks, later, word) for word in fit}
+    kinds = {word: _kind(attention, posterior, word) for word in fit}
     chosen: list[int] = []
-    for left in (first, known, again):
-        while left and len(chosen) < most:
+    for remaining in (first, known, again):
+        while remaining and len(chosen) < most:
             for kind in KINDS:
-                one = next((word for word in left if kinds[word] == kind), None)
-                if one is not None and len(chosen) < most:
-                    chosen.append(one)
-                    left.remove(one)
+                best = next((word for word in remaining if kinds[word] == kind), None)
+                if best is not None and len(chosen) < most:
+                    chosen.append(best)
+                    remaining.remove(best)
     return tuple(
-        Question(word, kinds[word], looks.strongest(word), later.strongest(word) if later else ())
+        Question(word, kinds[word], attention.strongest(word), posterior.strongest(word) if posterior else ())
         for word in sorted(chosen)
     )
 
@@ -93,20 +96,20 @@ def odds(record: Record, asked: tuple[Question, ...]) -> Odds:
     """Return the expected number of correct answers to the questions `asked` without knowledge."""
     words = record.words()
     sources, targets = len(words.source), len(words.target)
-    named = {one.word: _along(one.word, targets, sources) for one in asked}
+    on_diagonal = {question.word: _along(question.word, targets, sources) for question in asked}
     return Odds(
-        sum(len(one.looked) for one in asked) / sources,
-        sum(len(one.meant) for one in asked) / sources,
-        sum(named[one.word] in one.looked for one in asked),
+        sum(len(question.attended) for question in asked) / sources,
+        sum(len(question.meant) for question in asked) / sources,
+        sum(on_diagonal[question.word] in question.attended for question in asked),
     )
 
 
-def _kind(looks: Looks, later: Looks | None, word: int) -> Kind:
-    if looks.crosses(word):
+def _kind(attention: WordAttention, posterior: WordAttention | None, word: int) -> Kind:
+    if attention.crosses(word):
         return "crossed"
-    if later and not set(later.strongest(word)) & set(looks.strongest(word)):
+    if posterior and not set(posterior.strongest(word)) & set(attention.strongest(word)):
         return "turned"
-    text = looks.record.words().target[word]
+    text = attention.record.words().target[word]
     if is_article(text, "target"):
         return "article"
     return "content" if is_content(text, "target") else "other"

@@ -18,7 +18,7 @@ from attnviz import model_folder
 from attnviz.analysis.interventions import changed_energies
 from attnviz.analysis.scorers import scorer_of
 from attnviz.text import BOS
-from attnviz.trace.interventions import AttentionIntervention, Intervention, acting_on
+from attnviz.trace.interventions import AttentionIntervention, Intervention, interventions_at
 
 Array = NDArray[np.float64]
 Weights = Mapping[str, NDArray[Any]]
@@ -74,7 +74,9 @@ def recompute(
     state, weights_before = initial, np.zeros(len(annotations))
     for i, previous in enumerate((BOS, *target_ids[:-1])):
         word = decoder["embedding.weight"][previous]
-        step = decode_step(decoder, config, annotations, keys, state, word, weights_before, acting_on(interventions, i))
+        step = decode_step(
+            decoder, config, annotations, keys, state, word, weights_before, interventions_at(interventions, i)
+        )
         state, weights_before = step["states"], step["alignment"]
         for name, value in step.items():
             steps.setdefault(name, []).append(value)
@@ -108,11 +110,11 @@ def decode_step(
     (Tx,), which is 0 before the first step. `decoder` holds the decoder's weights, named without "decoder.";
     `interventions` are those of this step.
     """
-    found = attend(decoder, config, keys, state, before, interventions)
-    return found | decode_weighed(decoder, config, annotations, found["alignment"], state, word)
+    attention = attend(decoder, config, keys, state, before, interventions)
+    return attention | decode_with_alignment(decoder, config, annotations, attention["alignment"], state, word)
 
 
-def decode_weighed(
+def decode_with_alignment(
     decoder: Weights, config: Mapping[str, Any], annotations: Array, alignment: Array, state: Array, word: Array
 ) -> dict[str, Array]:
     """Return the remainder of a step, given its alignment (Tx,); other arguments as for `decode_step`."""
@@ -125,7 +127,7 @@ def decode_from(
     decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array
 ) -> dict[str, Array]:
     """Return the rest of a step from its context (..., c), or from several contexts, named as by `decode_step`."""
-    following, reset, update, candidate = moved(decoder, context, state, word)
+    following, reset, update, candidate = gru_step(decoder, context, state, word)
     readout = maxout(wide(decoder, context, following if config["readout_state"] == "current" else state, word))
     logits = readout @ decoder["output.weight"].T + decoder["output.bias"]
     return {
@@ -139,7 +141,7 @@ def decode_from(
     }
 
 
-def moved(decoder: Weights, context: Array, state: Array, word: Array) -> tuple[Array, Array, Array, Array]:
+def gru_step(decoder: Weights, context: Array, state: Array, word: Array) -> tuple[Array, Array, Array, Array]:
     """Return s_i, r_i, z_i and the candidate, (..., n) each, from contexts (..., c), s_{i-1} (n,), E y_{i-1} (m,)."""
     words = np.broadcast_to(word, (*context.shape[:-1], len(word)))
     return _gru(
@@ -152,15 +154,15 @@ def moved(decoder: Weights, context: Array, state: Array, word: Array) -> tuple[
     )
 
 
-def wide(decoder: Weights, context: Array, seen: Array, word: Array) -> Array:
+def wide(decoder: Weights, context: Array, state: Array, word: Array) -> Array:
     """Return t~_i = U_o s + V_o E y_{i-1} + C_o c + b, (..., 2l), from contexts (..., c) and the state s (..., n)."""
-    found: Array = (
-        seen @ decoder["readout_state.weight"].T
+    result: Array = (
+        state @ decoder["readout_state.weight"].T
         + decoder["readout_state.bias"]
         + decoder["readout_word.weight"] @ word
         + context @ decoder["readout_context.weight"].T
     )
-    return found
+    return result
 
 
 def attend(
@@ -187,22 +189,27 @@ def _run_gru(weights: Weights, inputs: Array) -> Array:
     """Return the states (T, n) of a GRU over `inputs` (T, m), starting from 0."""
     state = np.zeros(weights["weight_hh_l0"].shape[1])
     states = []
-    for given in inputs:
+    for vector in inputs:
         state, *_ = _gru(
-            weights["weight_ih_l0"], weights["weight_hh_l0"], weights["bias_ih_l0"], weights["bias_hh_l0"], given, state
+            weights["weight_ih_l0"],
+            weights["weight_hh_l0"],
+            weights["bias_ih_l0"],
+            weights["bias_hh_l0"],
+            vector,
+            state,
         )
         states.append(state)
     return np.stack(states)
 
 
 def _gru(
-    weight_ih: Array, weight_hh: Array, bias_ih: Array, bias_hh: Array, given: Array, state: Array
+    weight_ih: Array, weight_hh: Array, bias_ih: Array, bias_hh: Array, inputs: Array, state: Array
 ) -> tuple[Array, Array, Array, Array]:
     """Return s' = (1 - z) * candidate + z * s, then r, z and the candidate, each (..., n).
 
-    `given` are the inputs, (..., m); `state` is s, (n,).
+    `inputs` have shape (..., m); `state` is s, (n,).
     """
-    x_r, x_z, x_n = np.split(given @ weight_ih.T + bias_ih, 3, axis=-1)
+    x_r, x_z, x_n = np.split(inputs @ weight_ih.T + bias_ih, 3, axis=-1)
     u_r, u_z, u_n = np.split(weight_hh @ state + bias_hh, 3)
     reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
     candidate = np.tanh(x_n + reset * u_n)
@@ -229,14 +236,14 @@ def softmax(energies: Array) -> Array:
 def log_softmax(logits: Array) -> Array:
     """Return log softmax(logits): (..., K) to (..., K), finite also where a probability underflows."""
     lowered = logits - logits.max(axis=-1, keepdims=True)
-    found: Array = lowered - np.log(np.exp(lowered).sum(axis=-1, keepdims=True))
-    return found
+    result: Array = lowered - np.log(np.exp(lowered).sum(axis=-1, keepdims=True))
+    return result
 
 
 def _entropy(alignment: Array) -> Array:
     """Return H = -sum_j alpha_j log2 alpha_j, in bits: (Tx,) to ()."""
-    looked_at = alignment[alignment > 0]
-    return np.asarray(-(looked_at @ np.log(looked_at)) / np.log(2))
+    positive = alignment[alignment > 0]
+    return np.asarray(-(positive @ np.log(positive)) / np.log(2))
 
 
 def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:

@@ -170,12 +170,12 @@ class LocationAwareScorer(AdditiveScorer):
         alpha is 0 outside the sentence.
         """
         filters = np.asarray(decoder["attention.filters.weight"], dtype=np.float64)
-        found = np.zeros((len(before), len(filters)))
+        result = np.zeros((len(before), len(filters)))
         for j in range(len(before)):
             for k in range(-3, 4):
                 if 0 <= j + k < len(before):
-                    found[j] += filters[:, k + 3] * before[j + k]
-        return found
+                    result[j] += filters[:, k + 3] * before[j + k]
+        return result
 
 
 class FixedContext(Scorer):
@@ -266,8 +266,8 @@ def scorer_of(config: Mapping[str, Any]) -> Scorer:
 @cache
 def _scorer(name: str, known: tuple[str, ...]) -> Scorer:  # noqa: ARG001  in the cache's key: registrations change
     try:
-        place = kind_of(name).recomputation
-        found = resolve(place)() if place else UnknownScorer(name)
+        path = kind_of(name).recomputation
+        scorer = resolve(path)() if path else UnknownScorer(name)
     except AttnvizError:
         return UnknownScorer(name)
-    return found if isinstance(found, Scorer) else UnknownScorer(name)
+    return scorer if isinstance(scorer, Scorer) else UnknownScorer(name)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.cells import Stepped, both_ways, cell, names
+from attnviz.analysis.cells import CellOutput, bidirectional, cell, names
 from attnviz.analysis.recomputation import Weights, below, softmax
 from attnviz.text import BOS
 
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 Config = Mapping[str, Any]
 
 
-class Left(NamedTuple):
+class DecoderState(NamedTuple):
     """State of the decoder between steps."""
 
     states: Array
@@ -47,7 +47,7 @@ def encode(weights: Weights, config: Config, source_ids: Sequence[int]) -> Array
     """Return h_j, (Tx, 2m)."""
     words = np.asarray(weights["encoder.embedding.weight"][list(source_ids)], np.float64)
     words = words * np.sqrt(words.shape[1]) if config["source_scaled"] else words
-    return both_ways(below(weights, "encoder.rnn."), words, int(config["encoder_layers"]))
+    return bidirectional(below(weights, "encoder.rnn."), words, int(config["encoder_layers"]))
 
 
 def first_state(weights: Weights, config: Config, annotations: Array) -> Array:
@@ -55,8 +55,8 @@ def first_state(weights: Weights, config: Config, annotations: Array) -> Array:
     m = annotations.shape[1] // 2
     ends = np.concatenate([annotations[-1, :m], annotations[0, m:]])
     if config["first_state"] == "bridge":
-        started: Array = np.tanh(weights["decoder.bridge.weight"] @ ends + weights["decoder.bridge.bias"])
-        return started
+        state: Array = np.tanh(weights["decoder.bridge.weight"] @ ends + weights["decoder.bridge.bias"])
+        return state
     return ends[: int(config["hidden_size"])] if config["first_state"] == "last" else np.zeros(config["hidden_size"])
 
 
@@ -85,42 +85,42 @@ def word_of(weights: Weights, config: Config, previous: int) -> Array:
     return word * np.sqrt(len(word)) if config["target_scaled"] else word
 
 
-def start(config: Config, first: Array) -> Left:
+def start(config: Config, first: Array) -> DecoderState:
     """Return the decoder's state before the first step, from s_0, (n,)."""
     states = np.repeat(first[None], int(config["layers"]), axis=0)
     size = len(first) if config["family"] == "joey" else 0
-    return Left(states, states if config["cell"] == "lstm" else states[:0], np.zeros(size))
+    return DecoderState(states, states if config["cell"] == "lstm" else states[:0], np.zeros(size))
 
 
 def step(
-    weights: Weights, config: Config, annotations: Array, keys: Array, before: Left, previous: int
-) -> tuple[dict[str, Array], Left]:
+    weights: Weights, config: Config, annotations: Array, keys: Array, before: DecoderState, previous: int
+) -> tuple[dict[str, Array], DecoderState]:
     """Return one step, and the decoder's state after it.
 
     From annotations (Tx, 2m), keys (Tx, n'), the state `before` and the id of y_{i-1}. The arrays are named as in
     `trace.seq2seq_quantities`, with `logits` (K,) in addition.
     """
     word = word_of(weights, config, previous)
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     if config["family"] == "tutorial":
-        found |= _look(weights, annotations, keys, before.states[-1])
-        given = np.concatenate([word, found["contexts"]])
+        arrays |= _attend(weights, annotations, keys, before.states[-1])
+        inputs = np.concatenate([word, arrays["contexts"]])
     else:
-        given = np.concatenate([word, before.readout]) if config["input_feeding"] else word
-    layers: list[Stepped] = []
+        inputs = np.concatenate([word, before.readout]) if config["input_feeding"] else word
+    layers: list[CellOutput] = []
     for layer, state in enumerate(before.states):
         gates = [weights[f"decoder.rnn.{name}"] for name in names(layer)]
-        layers.append(cell(gates, given, state, before.memories[layer] if len(before.memories) else state))
-        given = layers[-1].state
-    found["gates"], found["layer_states"] = (
-        np.stack([getattr(one, name) for one in layers]) for name in ("gates", "state")
+        layers.append(cell(gates, inputs, state, before.memories[layer] if len(before.memories) else state))
+        inputs = layers[-1].state
+    arrays["gates"], arrays["layer_states"] = (
+        np.stack([getattr(output, name) for output in layers]) for name in ("gates", "state")
     )
-    found["memories"] = np.stack([one.memory for one in layers]) if len(before.memories) else before.memories
+    arrays["memories"] = np.stack([output.memory for output in layers]) if len(before.memories) else before.memories
     if config["family"] == "joey":
-        found |= _look(weights, annotations, keys, given)
-    found["readouts"] = _readout(weights, config, given, found["contexts"], word)
-    found["logits"] = weights["decoder.output.weight"] @ found["readouts"] + weights["decoder.output.bias"]
-    return found, Left(found["layer_states"], found["memories"], found["readouts"])
+        arrays |= _attend(weights, annotations, keys, inputs)
+    arrays["readouts"] = _readout(weights, config, inputs, arrays["contexts"], word)
+    arrays["logits"] = weights["decoder.output.weight"] @ arrays["readouts"] + weights["decoder.output.bias"]
+    return arrays, DecoderState(arrays["layer_states"], arrays["memories"], arrays["readouts"])
 
 
 def recompute(
@@ -132,22 +132,22 @@ def recompute(
     """
     weights = exact(weights)
     annotations = encode(weights, config, source_ids)
-    found = {
+    encoded = {
         "annotations": annotations,
         "initial_state": first_state(weights, config, annotations),
         "keys": keys_of(weights, annotations),
         "score_vector": score_of(weights),
     }
-    left, steps = start(config, found["initial_state"]), list[dict[str, Array]]()
+    state, steps = start(config, encoded["initial_state"]), list[dict[str, Array]]()
     for previous in (BOS, *target_ids[:-1]):
-        arrays, left = step(weights, config, annotations, found["keys"], left, previous)
+        arrays, state = step(weights, config, annotations, encoded["keys"], state, previous)
         steps.append(arrays)
-    return found | {name: np.stack([one[name] for one in steps]) for name in steps[0]}
+    return encoded | {name: np.stack([step_arrays[name] for step_arrays in steps]) for name in steps[0]}
 
 
-def _look(weights: Weights, annotations: Array, keys: Array, state: Array) -> dict[str, Array]:
-    asking = weights.get("decoder.query.weight")
-    query = state if asking is None else asking @ state
+def _attend(weights: Weights, annotations: Array, keys: Array, state: Array) -> dict[str, Array]:
+    query_weight = weights.get("decoder.query.weight")
+    query = state if query_weight is None else query_weight @ state
     energies = energies_of(weights, query, keys)
     alignment = softmax(energies)
     return {"queries": query, "energies": energies, "alignment": alignment, "contexts": alignment @ annotations}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis import seq2seq_recomputation as again
+from attnviz.analysis import seq2seq_recomputation
 from attnviz.analysis.cells import names
 from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
@@ -35,7 +35,7 @@ class Seq2SeqVerifier(Verifier):
         Raise MisfitError where they are of a model of another kind or size.
         """
         check_seq2seq_fit(trace, weights)
-        self.trace, self.weights = trace, again.exact(weights)
+        self.trace, self.weights = trace, seq2seq_recomputation.exact(weights)
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
         """Return all numbers of 0-based `step`, as displayed and as recomputed.
@@ -45,24 +45,24 @@ class Seq2SeqVerifier(Verifier):
         logit attributions of the chosen piece, the likeliest ones and `pieces`. `reading` has no effect: imports have
         no posterior attention.
         """
-        trace, found = self.trace, self._steps[step]
-        probabilities = softmax(found["logits"])
+        trace, recomputed = self.trace, self._steps[step]
+        probabilities = softmax(recomputed["logits"])
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
-        pairs |= {name: (getattr(trace, name)[step], values) for name, values in found.items() if name != "logits"}
+        pairs |= {name: (getattr(trace, name)[step], values) for name, values in recomputed.items() if name != "logits"}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
-        wanted = log_softmax(found["logits"])[trace.target_ids[step]]
+        wanted = log_softmax(recomputed["logits"])[trace.target_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], wanted
-        alignment = found["alignment"]
-        seen = alignment[alignment > 0]
-        pairs["entropy"] = entropy(trace.alignment[step]), np.asarray(-(seen @ np.log2(seen)))
-        total = np.stack([one["alignment"] for one in self._steps]).sum(axis=0)
+        alignment = recomputed["alignment"]
+        positive = alignment[alignment > 0]
+        pairs["entropy"] = entropy(trace.alignment[step]), np.asarray(-(positive @ np.log2(positive)))
+        total = np.stack([arrays["alignment"] for arrays in self._steps]).sum(axis=0)
         pairs["coverage"] = coverage(trace.alignment), total
         units = [energy_decomposition(trace, self.weights, step, j) for j in range(len(trace.source_pieces))]
-        pairs["energy sums"] = [one.energy for one in units], found["energies"]
+        pairs["energy sums"] = [decomposition.energy for decomposition in units], recomputed["energies"]
         if trace.linear:
             shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
             entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
-            pairs["logit attribution sums"] = [entry.logit for entry in entries], found["logits"][shown]
+            pairs["attribution sums"] = [entry.logit for entry in entries], recomputed["logits"][shown]
         return pairs
 
     @cached_property
@@ -71,21 +71,23 @@ class Seq2SeqVerifier(Verifier):
         trace, weights, config = self.trace, self.weights, self.trace.config
         annotations = _exact(trace.annotations)
         return {
-            "annotations": (trace.annotations, again.encode(weights, config, trace.source_ids)),
-            "initial_state": (trace.initial_state, again.first_state(weights, config, annotations)),
-            "keys": (trace.keys, again.keys_of(weights, annotations)),
-            "score_vector": (trace.score_vector, again.score_of(weights)),
+            "annotations": (trace.annotations, seq2seq_recomputation.encode(weights, config, trace.source_ids)),
+            "initial_state": (trace.initial_state, seq2seq_recomputation.first_state(weights, config, annotations)),
+            "keys": (trace.keys, seq2seq_recomputation.keys_of(weights, annotations)),
+            "score_vector": (trace.score_vector, seq2seq_recomputation.score_of(weights)),
         }
 
     @cached_property
     def _steps(self) -> list[dict[str, Array]]:
         """Every step, recomputed from the recorded step before it."""
         trace, annotations, keys = self.trace, _exact(self.trace.annotations), _exact(self.trace.keys)
-        before, found = again.start(trace.config, _exact(trace.initial_state)), []
+        before, steps = seq2seq_recomputation.start(trace.config, _exact(trace.initial_state)), []
         for i, previous in enumerate(trace.previous_ids):
-            found.append(again.step(self.weights, trace.config, annotations, keys, before, previous)[0])
-            before = again.Left(*map(_exact, (trace.layer_states[i], trace.memories[i], trace.readouts[i])))
-        return found
+            steps.append(seq2seq_recomputation.step(self.weights, trace.config, annotations, keys, before, previous)[0])
+            before = seq2seq_recomputation.DecoderState(
+                *map(_exact, (trace.layer_states[i], trace.memories[i], trace.readouts[i]))
+            )
+        return steps
 
 
 def check_seq2seq_fit(trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
@@ -104,32 +106,35 @@ _WEIGHED = ("additive",)
 
 def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Return the shape of every weight of an imported translator with this config."""
-    n, seen, units = int(config["hidden_size"]), 2 * int(config["encoder_size"]), int(config["alignment_size"])
-    words, read = int(config["embedding_size"]), int(config["source_embedding_size"])
+    n, context_size, units = int(config["hidden_size"]), 2 * int(config["encoder_size"]), int(config["alignment_size"])
+    words, source_words = int(config["embedding_size"]), int(config["source_embedding_size"])
     vocabulary, linear = int(config["vocabulary_size"]), config["family"] == "tutorial"
     shapes: dict[str, tuple[int, ...]] = {
-        "encoder.embedding.weight": (int(config["source_vocabulary_size"]), read),
+        "encoder.embedding.weight": (int(config["source_vocabulary_size"]), source_words),
         "decoder.embedding.weight": (vocabulary, words),
         "decoder.output.bias": (vocabulary,),
-        "decoder.output.weight": (vocabulary, n + seen + words if linear else n),
-        "decoder.key.weight": (units, seen),
+        "decoder.output.weight": (vocabulary, n + context_size + words if linear else n),
+        "decoder.key.weight": (units, context_size),
         "decoder.key.bias": (units,),
     }
     if config["attention"] in _WEIGHED:
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
     if config["first_state"] == "bridge":
-        shapes |= {"decoder.bridge.weight": (n, seen), "decoder.bridge.bias": (n,)}
+        shapes |= {"decoder.bridge.weight": (n, context_size), "decoder.bridge.bias": (n,)}
     if not linear:
-        shapes |= {"decoder.readout.weight": (n, n + seen), "decoder.readout.bias": (n,)}
+        shapes |= {"decoder.readout.weight": (n, n + context_size), "decoder.readout.bias": (n,)}
     blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}
-    given = words + (seen if linear else n * bool(config["input_feeding"]))
-    for side, ways, size, first in (("encoder", ("", "_reverse"), seen // 2, read), ("decoder", ("",), n, given)):
+    decoder_inputs = words + (context_size if linear else n * bool(config["input_feeding"]))
+    for side, directions, size, first in (
+        ("encoder", ("", "_reverse"), context_size // 2, source_words),
+        ("decoder", ("",), n, decoder_inputs),
+    ):
         for layer in range(int(config["encoder_layers" if side == "encoder" else "layers"])):
-            inputs = first if layer == 0 else size * len(ways)
-            for way in ways:
+            inputs = first if layer == 0 else size * len(directions)
+            for direction in directions:
                 rows = size * (3 if blocks[side] == "gru" else 4)
                 each = ((rows, inputs), (rows, size), (rows,), (rows,))
-                named = zip(names(layer, way), each, strict=True)
+                named = zip(names(layer, direction), each, strict=True)
                 shapes |= {f"{side}.rnn.{name}": shape for name, shape in named}
     return shapes
 

@@ -40,16 +40,16 @@ def shared_axis(first: Sequence[str], other: Sequence[str]) -> SharedAxis:
     """
     folded, other_folded = ([word.casefold() for word in words] for words in (first, other))
     places: list[tuple[int | None, int | None]] = []
-    for kind, one, one_end, two, two_end in SequenceMatcher(None, folded, other_folded, False).get_opcodes():
+    for kind, start, end, other_start, other_end in SequenceMatcher(None, folded, other_folded, False).get_opcodes():
         if kind == "equal":
-            places += zip(range(one, one_end), range(two, two_end), strict=True)
+            places += zip(range(start, end), range(other_start, other_end), strict=True)
         else:
-            places += [(word, None) for word in range(one, one_end)]
-            places += [(None, word) for word in range(two, two_end)]
-    names = tuple(_name(first, one, other, two) for one, two in places)
-    return SharedAxis(tuple(one for one, _ in places), tuple(two for _, two in places), names)
+            places += [(word, None) for word in range(start, end)]
+            places += [(None, word) for word in range(other_start, other_end)]
+    names = tuple(_name(first, i, other, k) for i, k in places)
+    return SharedAxis(tuple(i for i, _ in places), tuple(k for _, k in places), names)
 
 
-def _name(first: Sequence[str], one: int | None, other: Sequence[str], two: int | None) -> str:
-    written = dict.fromkeys(words[place] for words, place in ((first, one), (other, two)) if place is not None)
+def _name(first: Sequence[str], i: int | None, other: Sequence[str], k: int | None) -> str:
+    written = dict.fromkeys(words[place] for words, place in ((first, i), (other, k)) if place is not None)
     return " / ".join(written)

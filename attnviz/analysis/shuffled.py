@@ -39,7 +39,7 @@ def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS
     readouts = Readouts(trace, weights)
     real = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
     attentions = np.stack([permuted(row, permutations, seed, step) for step, row in enumerate(real)])
-    change, kept = np.empty(attentions.shape[:2]), np.empty(attentions.shape[:2])
+    change, unchanged = np.empty(attentions.shape[:2]), np.empty(attentions.shape[:2])
     for steps in readouts.blocks(permutations + 1):
         logits = readouts.rough_logits(steps, np.concatenate([real[steps, None], attentions[steps]], axis=1))
         written = logits[..., EOS:].argmax(axis=2)
@@ -47,5 +47,5 @@ def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS
         np.exp(logits, out=logits)
         logits /= logits.sum(axis=2, keepdims=True)
         change[steps] = total_variation(logits[:, 1:], logits[:, :1])
-        kept[steps] = written[:, 1:] == written[:, :1]
-    return Shuffled(readouts.alignment.max(axis=1), np.median(change, axis=1), kept.mean(axis=1))
+        unchanged[steps] = written[:, 1:] == written[:, :1]
+    return Shuffled(readouts.alignment.max(axis=1), np.median(change, axis=1), unchanged.mean(axis=1))

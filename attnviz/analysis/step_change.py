@@ -53,8 +53,8 @@ class StepChange:
         """Whether context, state, pieces and probabilities are the same within UNCHANGED."""
         if self.moment == "none" or max(self.context, self.state) > UNCHANGED:
             return False
-        moved = (abs((one.after or 0) - (one.before or 0)) for one in self.pieces)
-        return self.written_before == self.written and max(moved) <= UNCHANGED
+        changes = (abs((piece.after or 0) - (piece.before or 0)) for piece in self.pieces)
+        return self.written_before == self.written and max(changes) <= UNCHANGED
 
 
 def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> StepChange:
@@ -74,7 +74,7 @@ def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> St
         piece: PieceChange(
             piece,
             (now.get(piece) or known[piece])[0],
-            *(one[piece][1] if piece in one else None for one in (known, now)),
+            *(side[piece][1] if piece in side else None for side in (known, now)),
         )
         for piece in {**now, **known}
     }
@@ -115,12 +115,14 @@ def _likeliest(
     changes: dict[int, PieceChange], most: int, written: PieceChange, written_before: PieceChange | None
 ) -> tuple[PieceChange, ...]:
     """Return the `most` likeliest pieces, before or after, with the written ones, by the new probability."""
-    ordered = sorted(changes.values(), key=lambda one: -max(one.before or 0, one.after or 0))
-    kept = [one for one in (written, written_before) if one is not None and one not in ordered[:most]]
-    chosen = ordered[: most - len(kept)] + kept
-    return tuple(sorted(chosen, key=lambda one: (-(one.after or 0), -(one.before or 0))))
+    ordered = sorted(changes.values(), key=lambda change: -max(change.before or 0, change.after or 0))
+    written_changes = [
+        change for change in (written, written_before) if change is not None and change not in ordered[:most]
+    ]
+    chosen = ordered[: most - len(written_changes)] + written_changes
+    return tuple(sorted(chosen, key=lambda change: (-(change.after or 0), -(change.before or 0))))
 
 
 def _relative(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
-    one, other = before.astype(np.float64), after.astype(np.float64)
-    return float(np.linalg.norm(other - one) / max(np.linalg.norm(one), np.finfo(np.float64).tiny))
+    old, new = before.astype(np.float64), after.astype(np.float64)
+    return float(np.linalg.norm(new - old) / max(np.linalg.norm(old), np.finfo(np.float64).tiny))

@@ -64,34 +64,37 @@ class StepEvaluation:
     @cached_property
     def probabilities(self) -> Array:
         """p(w) of the step with alpha_i, (K,)."""
-        found: Array = np.exp(self.readouts.log_probabilities(self.step, self.alignment[None])[0])
-        return found
+        p: Array = np.exp(self.readouts.log_probabilities(self.step, self.alignment[None])[0])
+        return p
 
     def distributions(self, attentions: Array) -> Array:
         """Return p(w) for each of the `attentions` (N, Tx): (N, K)."""
-        found: Array = np.exp(self.readouts.log_probabilities(self.step, attentions))
-        return found
+        p: Array = np.exp(self.readouts.log_probabilities(self.step, attentions))
+        return p
 
     def perturbed(self, attentions: Array) -> list[PerturbedStep]:
-        """Return the perturbed of each of the `attentions` (N, Tx), whose rows sum to 1."""
+        """Return the step with each of the `attentions` (N, Tx), whose rows sum to 1."""
         distributions = self.distributions(attentions)
-        apart, varied = jensen_shannon(attentions, self.alignment), total_variation(distributions, self.probabilities)
+        divergences, distances = (
+            jensen_shannon(attentions, self.alignment),
+            total_variation(distributions, self.probabilities),
+        )
         return [
-            PerturbedStep(evaluation, p, float(bits), float(distance), float(p[self.chosen]))
-            for evaluation, p, bits, distance in zip(attentions, distributions, apart, varied, strict=True)
+            PerturbedStep(weights, p, float(bits), float(distance), float(p[self.chosen]))
+            for weights, p, bits, distance in zip(attentions, distributions, divergences, distances, strict=True)
         ]
 
     def slopes(self, attentions: Array, of_logits: NDArray[np.floating]) -> Array:
         """Return gradients by the `attentions` (N, Tx), given those by the logits (N, K), in float32 or float64."""
         steps = slice(self.step, self.step + 1)
         of_readouts = self.readouts.of_readouts(of_logits)
-        found: Array = self.readouts.gradient(steps, attentions[None], of_readouts[None])[0]
-        return found
+        gradients: Array = self.readouts.gradient(steps, attentions[None], of_readouts[None])[0]
+        return gradients
 
     def change(self, attentions: Array) -> Array:
         """Return the total variation of p(w) for each of the `attentions` (N, Tx) from that with alpha_i, (N,).
 
-        It is single precision, correct to about 1e-6, for searches; `tried` is double precision.
+        It is single precision, correct to about 1e-6, for searches; `perturbed` is double precision.
         """
         return total_variation(self._rough(attentions), self._probabilities32)
 
@@ -101,10 +104,10 @@ class StepEvaluation:
         Where a probability is unchanged, at which |x| has no gradient, 0 is used.
         """
         distributions = self._rough(attentions)
-        apart = distributions - self._probabilities32
-        signs = 0.5 * np.sign(apart)
+        differences = distributions - self._probabilities32
+        signs = 0.5 * np.sign(differences)
         signs -= (distributions * signs).sum(axis=1, keepdims=True)
-        change: Array = 0.5 * np.abs(apart).sum(axis=1, dtype=np.float64)
+        change: Array = 0.5 * np.abs(differences).sum(axis=1, dtype=np.float64)
         return change, self.slopes(attentions, distributions * signs)
 
     def _rough(self, attentions: Array) -> NDArray[np.float32]:

@@ -66,30 +66,30 @@ def recompute_transformer(
     `weights` maps parameter names to arrays; `heads` and `layers` of `config` are used. `operand` may replace each
     quantity by another value, such as the recorded one, before the next is computed from it.
     """
-    work = _Pass(weights, int(config["heads"]), operand)
+    network = _Pass(weights, int(config["heads"]), operand)
     layers = range(int(config["layers"]))
-    stream = work.keep("encoder_streams", work.embed(source_ids))
+    stream = network.store("encoder_streams", network.embed(source_ids))
     for layer in layers:
         within = f"encoder.{layer}"
-        normal = work.normalised(f"{within}.attention_norm", stream)
-        found = work.attend("encoder", f"{within}.attention", normal, normal)
-        stream = work.keep("encoder_streams", stream + found)
-        stream = work.keep("encoder_streams", stream + work.feed_forward(within, stream))
-    annotations = work.keep("annotations", work.normalised("encoder_norm", stream))
-    stream = work.keep("decoder_streams", work.embed((BOS, *target_ids[:-1])))
+        normal = network.normalised(f"{within}.attention_norm", stream)
+        added = network.attend("encoder", f"{within}.attention", normal, normal)
+        stream = network.store("encoder_streams", stream + added)
+        stream = network.store("encoder_streams", stream + network.feed_forward(within, stream))
+    annotations = network.store("annotations", network.normalised("encoder_norm", stream))
+    stream = network.store("decoder_streams", network.embed((BOS, *target_ids[:-1])))
     for layer in layers:
         within = f"decoder.{layer}"
-        normal = work.normalised(f"{within}.attention_norm", stream)
-        found = work.attend("decoder", f"{within}.attention", normal, normal)
-        stream = work.keep("decoder_streams", stream + found)
-        normal = work.normalised(f"{within}.cross_norm", stream)
-        found = work.attend("cross", f"{within}.cross", normal, annotations)
-        stream = work.keep("decoder_streams", stream + found)
-        stream = work.keep("decoder_streams", stream + work.feed_forward(within, stream))
-    readouts = work.keep("readouts", work.normalised("decoder_norm", stream))
-    logits = readouts @ work.weight("output.weight").T + work.weight("output.bias")
-    single = {name: work.found.pop(name)[0] for name in ("annotations", "readouts")}
-    several = {name: np.stack(arrays) for name, arrays in work.found.items()}
+        normal = network.normalised(f"{within}.attention_norm", stream)
+        added = network.attend("decoder", f"{within}.attention", normal, normal)
+        stream = network.store("decoder_streams", stream + added)
+        normal = network.normalised(f"{within}.cross_norm", stream)
+        added = network.attend("cross", f"{within}.cross", normal, annotations)
+        stream = network.store("decoder_streams", stream + added)
+        stream = network.store("decoder_streams", stream + network.feed_forward(within, stream))
+    readouts = network.store("readouts", network.normalised("decoder_norm", stream))
+    logits = readouts @ network.weight("output.weight").T + network.weight("output.bias")
+    single = {name: network.quantities.pop(name)[0] for name in ("annotations", "readouts")}
+    several = {name: np.stack(arrays) for name, arrays in network.quantities.items()}
     return TransformerRecomputation(**single, **several, logits=logits, probabilities=_softmax(logits))
 
 
@@ -98,12 +98,12 @@ class _Pass:
 
     def __init__(self, weights: Weights, heads: int, operand: Operand) -> None:
         self.weights, self.heads, self.operand = weights, heads, operand
-        self.found: dict[str, list[Array]] = {}
+        self.quantities: dict[str, list[Array]] = {}
         """The computed values of each quantity, by layer or block."""
 
-    def keep(self, name: str, computed: Array) -> Array:
+    def store(self, name: str, computed: Array) -> Array:
         """Store a computed value, and return the value to continue with."""
-        places = self.found.setdefault(name, [])
+        places = self.quantities.setdefault(name, [])
         places.append(computed)
         return self.operand(name, len(places) - 1, computed)
 
@@ -127,24 +127,26 @@ class _Pass:
         normal: Array = self.weight(f"{name}.weight") * centred / deviations + self.weight(f"{name}.bias")
         return normal
 
-    def attend(self, kind: str, name: str, asking: Array, asked: Array) -> Array:
+    def attend(self, kind: str, name: str, querying: Array, attended: Array) -> Array:
         """Return [head_1 ; ... ; head_H] W_O with head = softmax(q k^T / sqrt(d/H)) v: (Ty, d), (Tx, d) to (Ty, d)."""
         matrices = below(self.weights, f"{name}.")
         queries, keys, values = (
-            self.keep(f"{kind}_{plural}", self._heads(vectors @ np.asarray(matrices[f"{matrix}.weight"], np.float64).T))
+            self.store(
+                f"{kind}_{plural}", self._heads(vectors @ np.asarray(matrices[f"{matrix}.weight"], np.float64).T)
+            )
             for plural, matrix, vectors in (
-                ("queries", "query", asking),
-                ("keys", "key", asked),
-                ("values", "value", asked),
+                ("queries", "query", querying),
+                ("keys", "key", attended),
+                ("values", "value", attended),
             )
         )
         scores = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
         if kind == "decoder":  # causal mask
-            scores = np.where(np.tri(len(asking), dtype=bool), scores, -np.inf)
-        shares = self.keep(f"{kind}_weights", _softmax(self.keep(f"{kind}_scores", scores)))
+            scores = np.where(np.tri(len(querying), dtype=bool), scores, -np.inf)
+        shares = self.store(f"{kind}_weights", _softmax(self.store(f"{kind}_scores", scores)))
         heads = np.einsum("hij,hjd->ihd", shares, values)
-        found: Array = heads.reshape(len(asking), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
-        return found
+        output: Array = heads.reshape(len(querying), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
+        return output
 
     def feed_forward(self, within: str, stream: Array) -> Array:
         """Return max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""

@@ -55,8 +55,8 @@ class TransformerVerifier(Verifier):
             array = getattr(trace, name)
             return np.asarray(array if name in _SINGLE else array[place], dtype=np.float64)
 
-        found = recompute_transformer(self.weights, trace.config, trace.source_ids, trace.target_ids, recorded)
-        return expected_arrays(trace, found)
+        recomputed = recompute_transformer(self.weights, trace.config, trace.source_ids, trace.target_ids, recorded)
+        return expected_arrays(trace, recomputed)
 
 
 def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:

@@ -71,33 +71,33 @@ class Vectors:
 
     def save(self, path: Path) -> None:
         """Write an .npz file; raise AttnvizError where it cannot be written."""
-        told = {
+        metadata = {
             "format": _FORMAT,
             "version": _VERSION,
             "model": self.model,
             "weights_digest": self.weights_digest,
             "pairs": [asdict(pair) for pair in self.pairs],
         }
-        text = np.frombuffer(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"), np.uint8)
-        with replacing(path) as beside, beside.open("wb") as file:
+        text = np.frombuffer(json.dumps(metadata, ensure_ascii=False).encode("utf-8", "replace"), np.uint8)
+        with replacing(path) as temporary, temporary.open("wb") as file:
             arrays: dict[str, Any] = {kind: self.arrays[kind] for kind in VECTOR_KINDS}
-            np.savez(file, told=text, **arrays)
+            np.savez(file, told=text, **arrays)  # the key `told` is part of the file format
 
     @classmethod
     def load(cls, path: Path) -> Vectors:
         """Load what `save` wrote; raise AttnvizError where the file is something else."""
-        with _read(path) as (told, file):
+        with _read(path) as (metadata, file):
             arrays = {kind: file[kind] for kind in VECTOR_KINDS}
-            pairs = tuple(_pair(fields) for fields in told["pairs"])
-            found = cls(str(told["model"]), str(told["weights_digest"]), pairs, arrays)
-            found.check()
-        return found
+            pairs = tuple(_pair(fields) for fields in metadata["pairs"])
+            vectors = cls(str(metadata["model"]), str(metadata["weights_digest"]), pairs, arrays)
+            vectors.check()
+        return vectors
 
     @staticmethod
     def digest_in(path: Path) -> str:
-        """Return the SHA-256 of the weights behind the vectors of a file; raise as `load` does."""
-        with _read(path) as (told, _):
-            return str(told["weights_digest"])
+        """Return the SHA-256 of the weights of the model whose vectors a file has; raise as `load` does."""
+        with _read(path) as (metadata, _):
+            return str(metadata["weights_digest"])
 
     def check(self) -> None:
         """Raise ValueError unless there is a finite vector for each piece."""
@@ -114,10 +114,10 @@ def _read(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield the metadata of a file of vectors, and its arrays, which load lazily."""
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            told: dict[str, Any] = json.loads(bytes(file["told"]).decode("utf-8"))
-            if (told["format"], told["version"]) != (_FORMAT, _VERSION):
+            metadata: dict[str, Any] = json.loads(bytes(file["told"]).decode("utf-8"))
+            if (metadata["format"], metadata["version"]) != (_FORMAT, _VERSION):
                 raise ValueError("it has another format")
-            yield told, file
+            yield metadata, file
     except DAMAGED as error:
         raise AttnvizError(
             gettext("{name} contains no corpus vectors: {error}.", name=path.name, error=str(error)[:80])

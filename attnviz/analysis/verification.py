@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis import posterior_recomputation as again
+from attnviz.analysis import posterior_recomputation
 from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.analysis.fit import check_fit
 from attnviz.analysis.interventions import changed_energies
@@ -23,10 +23,10 @@ from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.readout import pairs as readout_pairs
-from attnviz.analysis.recomputation import attend, below, decode_weighed, encode, log_softmax, softmax
+from attnviz.analysis.recomputation import attend, below, decode_with_alignment, encode, log_softmax, softmax
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
-from attnviz.trace.interventions import acting_on, forced_words
+from attnviz.trace.interventions import forced_words, interventions_at
 from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
@@ -144,34 +144,36 @@ class RNNsearchVerifier(Verifier):
         likeliest ones and `pieces`, and likelihood and posterior of each source piece. With `reading`, also the
         heatmap's posterior attention, which takes all steps to recompute.
         """
-        trace, found = self.trace, self._attended(step)
-        found |= decode_weighed(
+        trace, recomputed = self.trace, self._attended(step)
+        recomputed |= decode_with_alignment(
             self._decoder,
             trace.config,
             _exact(trace.annotations),
-            found["alignment"],
+            recomputed["alignment"],
             _exact(trace.previous_states[step]),
             _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
         )
-        probabilities, logits = found["probabilities"], found["logits"]
+        probabilities, logits = recomputed["probabilities"], recomputed["logits"]
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
-        recorded = [quantity.name for quantity in RECORDED if quantity.name in found and found[quantity.name].size]
-        pairs |= {name: (getattr(trace, name)[step], found[name]) for name in recorded}
+        recorded = [
+            quantity.name for quantity in RECORDED if quantity.name in recomputed and recomputed[quantity.name].size
+        ]
+        pairs |= {name: (getattr(trace, name)[step], recomputed[name]) for name in recorded}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], log_softmax(logits)[trace.target_ids[step]]
-        pairs["entropy"] = entropy(trace.alignment[step]), found["entropy"]
+        pairs["entropy"] = entropy(trace.alignment[step]), recomputed["entropy"]
         pairs["coverage"] = coverage(trace.alignment), self._coverage
         if trace.attends and not self.missing:
-            open_ = np.flatnonzero(np.isfinite(found["energies"]))  # masked ones are -inf, not their units' sum
+            open_ = np.flatnonzero(np.isfinite(recomputed["energies"]))  # masked ones are -inf, not their units' sum
             sums = [energy_decomposition(trace, self.weights, step, position).energy for position in open_.tolist()]
-            pairs["energy sums"] = sums, found["energies"][open_]
+            pairs["energy sums"] = sums, recomputed["energies"][open_]
         if trace.attends:
-            pairs |= self._after(step, found["alignment"], reading=reading)
+            pairs |= self._posterior_pairs(step, recomputed["alignment"], reading=reading)
         wide = readout_pairs(trace, self.weights, step)
-        pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
+        pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), recomputed["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
         entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
-        pairs["logit attribution sums"] = [entry.logit for entry in entries], logits[shown]
+        pairs["attribution sums"] = [entry.logit for entry in entries], logits[shown]
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return pairs
@@ -181,18 +183,18 @@ class RNNsearchVerifier(Verifier):
 
         For a kind of attention without a NumPy class, it is the alignment alone, from the displayed energies.
         """
-        trace, acting = self.trace, acting_on(self.trace.interventions, step)
+        trace, acting = self.trace, interventions_at(self.trace.interventions, step)
         if self.missing:
             return {"alignment": softmax(changed_energies(_exact(trace.energies[step]), acting))}
         state, before = _exact(trace.previous_states[step]), _exact(trace.previous_alignment[step])
         return attend(self._decoder, trace.config, _exact(trace.keys), state, before, acting)
 
-    def _after(self, step: int, alignment: Array, *, reading: bool) -> dict[str, tuple[Any, Array]]:
+    def _posterior_pairs(self, step: int, alignment: Array, *, reading: bool) -> dict[str, tuple[Any, Array]]:
         """Return likelihood and posterior of 0-based `step`, as displayed and as recomputed from `alignment` (Tx,)."""
-        trace, shown = self.trace, Readouts(self.trace, self.weights)
-        logarithms = shown.log_likelihood(steps=slice(step, step + 1))
+        trace, readouts = self.trace, Readouts(self.trace, self.weights)
+        logarithms = readouts.log_likelihood(steps=slice(step, step + 1))
         word = _exact(self._decoder["embedding.weight"][trace.previous_ids[step]])
-        expected = again.log_likelihood(
+        expected = posterior_recomputation.log_likelihood(
             self._decoder,
             trace.config,
             _exact(trace.annotations),
@@ -200,20 +202,23 @@ class RNNsearchVerifier(Verifier):
             word,
             trace.target_ids[step],
         )
-        found: dict[str, tuple[Any, Array]] = {
+        pairs: dict[str, tuple[Any, Array]] = {
             "likelihood": (np.exp(logarithms[0]), np.exp(expected)),
             "log_likelihood": (logarithms[0], expected),
-            "posterior": (bayes(shown.alignment[[step]], logarithms)[0], again.bayes(alignment, expected)),
+            "posterior": (
+                bayes(readouts.alignment[[step]], logarithms)[0],
+                posterior_recomputation.bayes(alignment, expected),
+            ),
         }
         if reading:
-            found["reading"] = posterior_of(shown)[step], self._readings[step]
-        return found
+            pairs["reading"] = posterior_of(readouts)[step], self._readings[step]
+        return pairs
 
     @cached_property
     def _readings(self) -> Array:
         """The heatmap's posterior attention, recomputed, (Ty, Tx)."""
         trace = self.trace
-        return again.reading(
+        return posterior_recomputation.reading(
             self._decoder,
             trace.config,
             _exact(trace.annotations),

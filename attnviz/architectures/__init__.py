@@ -1,6 +1,6 @@
 """One declaration for each architecture: result type, quantities, recomputation, stages, sentences and payloads.
 
-Code that shows, verifies or saves a result reads its declaration, and does not ask for its type.
+Code that displays, verifies or saves a result reads the declaration instead of checking the type of the result.
 """
 
 from __future__ import annotations
@@ -10,37 +10,38 @@ from collections.abc import Mapping
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import Verifier
-from attnviz.architectures.declaration import Architecture, Told
+from attnviz.architectures.declaration import Architecture, StepTexts
 from attnviz.architectures.decomposable import DECOMPOSABLE
-from attnviz.architectures.given import GIVEN
 from attnviz.architectures.imported import IMPORTED
+from attnviz.architectures.imported_attention import IMPORTED_ATTENTION
 from attnviz.architectures.rnnsearch import RNNSEARCH
 from attnviz.architectures.transformer import TRANSFORMER
 from attnviz.trace.saved import Saved
 
-__all__ = ["ARCHITECTURES", "Architecture", "Told", "architecture_of", "could_be_of", "told", "verifier_of"]
+__all__ = ["ARCHITECTURES", "Architecture", "StepTexts", "architecture_of", "could_be_of", "told", "verifier_of"]
 
 ARCHITECTURES: Mapping[str, Architecture] = {
-    one.name: one for one in (RNNSEARCH, IMPORTED, TRANSFORMER, DECOMPOSABLE, GIVEN)
+    architecture.name: architecture
+    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, DECOMPOSABLE, IMPORTED_ATTENTION)
 }
-_BY_RESULT = {one.result: one for one in ARCHITECTURES.values()}
+_BY_RESULT = {architecture.result: architecture for architecture in ARCHITECTURES.values()}
 
 
 def architecture_of(result: Saved) -> Architecture:
-    """Return the declaration of what made `result`."""
+    """Return the declaration of the architecture that made `result`."""
     return _BY_RESULT[type(result)]
 
 
-def told(result: Saved) -> Told:
+def step_texts(result: Saved) -> StepTexts:
     """Return the sentences and equations of the steps of `result`; raise ValueError where there are no steps."""
-    found = architecture_of(result).told
-    if found is None:
+    texts = architecture_of(result).step_texts
+    if texts is None:
         raise ValueError(f"{type(result).__name__} has no steps")
-    return found
+    return texts
 
 
 def verifier_of(result: Saved, weights: Weights) -> Verifier:
-    """Return what verifies `result`, given the weights of the model that made it.
+    """Return the verifier of `result`, given the weights of the model that made it.
 
     Raise MisfitError where they are of another kind or size, ValueError where nothing can be recomputed.
     """

@@ -1,4 +1,4 @@
-"""`Architecture`: everything that depends on which kind of network, or of file, the numbers on show come from."""
+"""`Architecture`: everything that depends on the kind of network, or of file, that the displayed numbers come from."""
 
 from __future__ import annotations
 
@@ -29,52 +29,59 @@ def _model_and_search(record: Record) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
-    """The sentences and equations of a step. Each takes a result of the architecture, then a 0-based step or piece."""
+class StepTexts:
+    """Functions of the sentences and equations of a step.
+
+    Their first argument is a result of the architecture; the next is a 0-based step or piece.
+    """
 
     stage_titles: Callable[[Any], dict[int, str]]
-    """The stages of a step by number, in the order in which they were computed."""
+    """Titles of the stages of a step by number, in the order of computation."""
     narrate: Callable[[Any, int], tuple[Stage, ...]]
+    """The stages of a step with their sentences."""
     idea_titles: Callable[[Any], dict[int, str]]
-    """As `stage_titles`, for somebody who knows no formula, and so the next."""
+    """As `stage_titles`, at the level *Idea*, without formulas."""
     narrate_idea: Callable[[Any, int], tuple[Stage, ...]]
+    """As `narrate`, at the level *Idea*."""
     equation_templates: Callable[[Any, ThemeName], tuple[Equation, ...]] = lambda *_: ()
     texts_of_step: Callable[[Any, int, ThemeName], Texts] = lambda *_: {}
     texts_of_source: Callable[[Any, int], Texts] = lambda *_: {}
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]] = lambda *_: {}
     whose: Callable[[Any], str] = lambda _: ""
-    """Says whose attention the alignment is, where a step has many; nothing where it has one."""
+    """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
     step_sentence: Callable[[Any, int, str], str] = stages.step_sentence
-    """Says what happened at a step; the text stands for a piece that is a blank and nothing else."""
+    """Sentence about a step; the text replaces a piece that consists of a blank only."""
     made_by: Callable[[Any], str] = _model
-    """Says whose numbers they are, in a few words."""
+    """Phrase that names the model or program that made the numbers."""
     how: Callable[[Any], str] = _model_and_search
-    """Says it at the end of a sentence, with how the target was found."""
+    """The same, capitalised, with the search that found the target."""
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """One architecture, declared once: what reads a result, asks its declaration and not its type."""
+    """The declaration of one architecture."""
 
     name: str
-    """As in `bounds.ARCHITECTURES`; "attention" for what another program computed."""
+    """Name in `bounds.ARCHITECTURES`; "attention" for attention that another program computed."""
     result: type[Saved]
-    """What is recorded of it."""
+    """Type of its results."""
     verifier: Callable[[Any, Weights], Verifier] | None = None
-    """Makes what recomputes a result from weights, and raises MisfitError for those of another model; None where there
-    is nothing to recompute from."""
+    """Returns the verifier of a result, given weights; raises MisfitError for weights of another model.
+
+    None where nothing can be recomputed.
+    """
     check_model: Callable[[Any, Weights], None] | None = None
     """Raises MisfitError unless the weights have the kind and the sizes of the model that made a result."""
-    told: Told | None = None
-    """None where there are no steps."""
+    step_texts: StepTexts | None = None
+    """Sentences and equations of the steps; None where there are no steps."""
     stages: Mapping[int, str] = field(default_factory=dict)
-    """The panel of each stage, by its number: the page has a function for each name."""
+    """Name of the panel of each stage, by the number of the stage; `ui.step.stages` has a function for each name."""
     idea: Callable[[Any], dict[str, int]] = lambda _: {}
-    """The figures of a step for somebody who knows no formula, with the number of the stage that each is of."""
+    """Figures of a step at the level *Idea*, by name, each with the number of its stage."""
     payloads: frozenset[str] = frozenset()
-    """Names of what the browser may fetch of a result."""
+    """Names of the payloads that the browser may fetch."""
     missing: Mapping[str, Callable[[], str]] = field(default_factory=dict)
-    """What this architecture lacks, and the sentence that says so."""
+    """Functions of the page that this architecture does not support, each with the sentence of the reason."""
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:

@@ -1,4 +1,4 @@
-"""Decomposable attention, which says whether one sentence translates another: it has no steps."""
+"""Decomposable attention, which classifies whether one sentence translates another: it has no steps."""
 
 from __future__ import annotations
 

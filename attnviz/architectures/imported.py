@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.seq2seq_verification import Seq2SeqVerifier, check_seq2seq_fit
-from attnviz.architectures.declaration import Architecture, Told
+from attnviz.architectures.declaration import Architecture, StepTexts
 from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.languages import gettext
 from attnviz.trace import Seq2SeqTrace
@@ -14,7 +14,7 @@ IMPORTED = Architecture(
     Seq2SeqTrace,
     Seq2SeqVerifier,
     check_seq2seq_fit,
-    Told(
+    StepTexts(
         seq2seq_stages.import_stage_titles,
         seq2seq_stages.narrate_import,
         idea.idea_titles,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.analysis.fit import check_model
 from attnviz.analysis.verification import RNNsearchVerifier
-from attnviz.architectures.declaration import Architecture, Told
+from attnviz.architectures.declaration import Architecture, StepTexts
 from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.trace import Trace
 from attnviz.wording import equations, idea, stages
@@ -14,7 +14,7 @@ RNNSEARCH = Architecture(
     Trace,
     RNNsearchVerifier,
     check_model,
-    Told(
+    StepTexts(
         stages.stage_titles,
         stages.narrate,
         idea.idea_titles,
@@ -26,5 +26,5 @@ RNNSEARCH = Architecture(
     ),
     {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "maxout and word"},
     idea_figures,
-    PAYLOADS | {"posterior", "equation-after", "bench", "changed", "context", "maxout"},
+    PAYLOADS | {"posterior", "equation-after", "weight_controls", "changed", "context", "maxout"},
 )

@@ -1,27 +1,27 @@
-"""The transformer: many attentions at each step, of which one head, or the mean of several, is on show."""
+"""The transformer: many attention heads at each step; the page displays one, or the mean of several."""
 
 from __future__ import annotations
 
 from attnviz.analysis.transformer_verification import TransformerVerifier, check_transformer_fit
-from attnviz.architectures.declaration import Architecture, Told
+from attnviz.architectures.declaration import Architecture, StepTexts
 from attnviz.architectures.recurrent import EVERY_TRANSLATION
 from attnviz.languages import gettext
 from attnviz.trace import TransformerTrace
 from attnviz.wording import transformer_equations, transformer_idea, transformer_stages
 
 IDEA = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
-"""Figures of a step for somebody who knows no formula, with their stages."""
+"""Figures of a step at the level *Idea*, with the numbers of their stages."""
 
 TRANSFORMER = Architecture(
     "transformer",
     TransformerTrace,
     TransformerVerifier,
     check_transformer_fit,
-    Told(
+    StepTexts(
         transformer_stages.head_stage_titles,
         transformer_stages.narrate_head,
-        transformer_idea.many_looks_titles,
-        transformer_idea.many_looks_stages,
+        transformer_idea.transformer_idea_titles,
+        transformer_idea.transformer_idea_stages,
         transformer_equations.head_equations,
         transformer_equations.head_texts_of_step,
         transformer_equations.head_texts_of_source,

@@ -22,8 +22,8 @@ from attnviz.commands.shared import (
     load_translator,
     numbered,
     progress,
-    seen_by_heads,
     share,
+    with_heads,
 )
 
 _TOGETHER = 200
@@ -84,8 +84,8 @@ def run(options: argparse.Namespace) -> None:
     # Attention of chosen heads is computed from traces, one pair at a time.
     words = _words_of_heads if "layer" in options or "head" in options else _words
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
-        for found in words(translator, pairs, after, options):
-            print(_pharaoh(found, options.threshold, options.words), flush=True)
+        for linked_words in words(translator, pairs, after, options):
+            print(_pharaoh(linked_words, options.threshold, options.words), flush=True)
             bar.update()
 
 
@@ -119,15 +119,15 @@ def _words_of_heads(
     """Yield the words of each numbered pair with the attention of the chosen heads between them."""
     for number, source, target in pairs:
         with about(f"Line {number}"):
-            yield seen_by_heads(translator.translate(source, target=target), options).words()
+            yield with_heads(translator.translate(source, target=target), options).words()
 
 
 def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
     """Return the links as `i-j`, source before target, both from 0; if `named`, after the words of both sides."""
     from attnviz.analysis.pharaoh import pharaoh
 
-    found = pharaoh(words, threshold)
-    return "\t".join([" ".join(words.source[:-1]), " ".join(words.target[:-1]), found]) if named else found
+    links = pharaoh(words, threshold)
+    return "\t".join([" ".join(words.source[:-1]), " ".join(words.target[:-1]), links]) if named else links
 
 
 def _pair(number: int, line: str) -> tuple[str, str]:

@@ -90,12 +90,12 @@ def _hosts(options: argparse.Namespace) -> list[str]:
 
 def _addresses(own: str) -> list[str]:
     """Return the IP addresses of this machine, as far as they can be found without a network request."""
-    found = set()
+    addresses = set()
     with contextlib.suppress(OSError):
-        found |= {str(address[0]) for *_, address in socket.getaddrinfo(own, None)}
+        addresses |= {str(address[0]) for *_, address in socket.getaddrinfo(own, None)}
     for family, other in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
         # Connecting a datagram socket sends nothing, but selects the local address.
         with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((other, 9))
-            found.add(str(probe.getsockname()[0]))
-    return sorted(found)
+            addresses.add(str(probe.getsockname()[0]))
+    return sorted(addresses)

@@ -50,7 +50,7 @@ def add_file_options(command: argparse.ArgumentParser) -> None:
     add("--encoding", metavar="NAME", help="of text that is not in UTF-8, as latin-1 or utf-16")
 
 
-def opened(options: argparse.Namespace) -> AttentionRecords:
+def open_records(options: argparse.Namespace) -> AttentionRecords:
     """Return the records of the file that the options name; raise AttnvizError where it cannot be read."""
     from attnviz.importing.reading import read_attention
 
@@ -76,10 +76,10 @@ def run(options: argparse.Namespace) -> None:
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
     if options.output is not None and ending != "parquet":
         check_ending(options.output)
-    records = opened(options)
-    say_format(records)
+    records = open_records(options)
+    print_format(records)
     chosen = _chosen(records, options)
-    say_remarks(chosen)
+    print_remarks(chosen)
     if not ending:
         _print(records, chosen)
     elif ending in _DRAWN:
@@ -90,30 +90,30 @@ def run(options: argparse.Namespace) -> None:
         except OSError as error:
             raise AttnvizError(f"{options.output} cannot be written: {error.strerror}.") from error
         if ending == "pharaoh":
-            _say_empty(chosen)
+            _print_empty(chosen)
 
 
-def say_format(records: AttentionRecords, name: str = "") -> None:
+def print_format(records: AttentionRecords, name: str = "") -> None:
     """Print to standard error the format of a file, and why it was detected."""
     from attnviz.importing.records import format_sentence
 
-    told = format_sentence(records)
-    print(f"{name}: {told}" if name else told, file=sys.stderr)
+    sentence = format_sentence(records)
+    print(f"{name}: {sentence}" if name else sentence, file=sys.stderr)
 
 
-def say_remarks(records: list[Attention], name: str = "") -> None:
+def print_remarks(records: list[Attention], name: str = "") -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
     from attnviz.languages import gettext
     from attnviz.wording.imported_attention import drawn_links, remarks_of
 
-    told: dict[str, int] = {}
+    counts_by_remark: dict[str, int] = {}
     for record in records:
         for remark in remarks_of(dataclasses.replace(record, sure=(), possible=())):
-            told[remark] = told.get(remark, 0) + 1
+            counts_by_remark[remark] = counts_by_remark.get(remark, 0) + 1
     if drawn := [record for record in records if record.sure or record.possible]:
         counts = (sum(len(record.sure) for record in drawn), sum(len(record.possible) for record in drawn))
-        told[drawn_links(*counts)] = len(drawn)
-    for remark, count in told.items():
+        counts_by_remark[drawn_links(*counts)] = len(drawn)
+    for remark, count in counts_by_remark.items():
         part = "" if count == len(records) else gettext(" ({count} of {all} pairs)", count=count, all=len(records))
         print(f"{name}: {remark}{part}" if name else f"{remark}{part}", file=sys.stderr)
 
@@ -133,19 +133,19 @@ def _chosen(records: AttentionRecords, options: argparse.Namespace) -> list[Atte
 
 def _print(records: AttentionRecords, chosen: list[Attention]) -> None:
     """Print sentences and links of the first pairs."""
-    from attnviz.analysis.pharaoh import record_links
+    from attnviz.analysis.pharaoh import links_text
 
     for record in chosen[:_SHOWN]:
-        print("\t".join((record.source_text, record.translation, record_links(record))))
+        print("\t".join((record.source_text, record.translation, links_text(record))))
     if len(chosen) > _SHOWN:
         print(f"… and {len(chosen) - _SHOWN} more of {len(records)}", file=sys.stderr)
 
 
-def _say_empty(records: list[Attention]) -> None:
+def _print_empty(records: list[Attention]) -> None:
     """Print how many pairs have no link, because each row has its largest weight at `</s>`, or no weight."""
-    from attnviz.analysis.pharaoh import record_links
+    from attnviz.analysis.pharaoh import links_text
 
-    empty = sum(not record_links(record) for record in records)
+    empty = sum(not links_text(record) for record in records)
     if empty:
         print(
             f"Without links: {empty} of {len(records)} pairs. Their target words are linked to nothing, or attend most "

@@ -15,7 +15,7 @@ from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
     from attnviz.corpora import Progress, Settings
-    from attnviz.corpora.table_parts import About
+    from attnviz.corpora.table_parts import TableMetadata
 
     Show = Callable[[Progress], object]
 
@@ -138,22 +138,24 @@ def run(options: argparse.Namespace) -> None:
     )
     with progress("pair") as bar:
 
-        def show(told: Progress) -> None:
+        def show(state: Progress) -> None:
             # Rows of an earlier start do not count towards the rate.
-            bar.total, bar.initial = told.total, told.before
-            bar.set_postfix_str(f"{told.skipped} skipped" if told.skipped else "", refresh=False)
-            bar.update(told.done - bar.n)
+            bar.total, bar.initial = state.total, state.before
+            bar.set_postfix_str(f"{state.skipped} skipped" if state.skipped else "", refresh=False)
+            bar.update(state.done - bar.n)
 
-        made = (_by_actors if options.ray else _here)(options, settings, show)
-    for table, about in made.items():
-        of = f"{table.name}: line" if options.ray else "Line"
+        tables = (_by_actors if options.ray else _on_this_machine)(options, settings, show)
+    for table, about in tables.items():
+        prefix = f"{table.name}: line" if options.ray else "Line"
         for number, reason in about.named[:_SHOWN]:
-            print(f"{of} {number} was skipped: {reason}.", file=sys.stderr)
+            print(f"{prefix} {number} was skipped: {reason}.", file=sys.stderr)
         if about.skipped > _SHOWN:
             print(f"… and {about.skipped - _SHOWN} more.", file=sys.stderr)
-    rows, lines, skipped = (sum(getattr(one, name) for one in made.values()) for name in ("rows", "lines", "skipped"))
+    rows, lines, skipped = (
+        sum(getattr(about_table, name) for about_table in tables.values()) for name in ("rows", "lines", "skipped")
+    )
     print(f"{rows} rows of {lines} lines, {skipped} skipped: {options.output}")
-    if not options.translate and (alone := sum(map(_found, made))):
+    if not options.translate and (alone := sum(map(_own_translations, tables))):
         print(f"{alone} of them have a translation of the model's own: their lines are of English alone.")
     if not rows:
         raise AttnvizError(f"No line of {options.file} could be used: the table is empty.")
@@ -161,25 +163,25 @@ def run(options: argparse.Namespace) -> None:
         _write_vectors(options)
 
 
-def _found(table: Path) -> int:
-    """Return the number of targets in a table that the model translated, instead of being given."""
+def _own_translations(table: Path) -> int:
+    """Return the number of pairs in a table whose target is the model's own translation."""
     from pyarrow import compute, parquet
 
     batches = parquet.ParquetFile(table).iter_batches(columns=["search"])
     return sum(compute.sum(compute.not_equal(batch["search"], "forced")).as_py() or 0 for batch in batches)
 
 
-def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, About]:
+def _on_this_machine(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
     """Write the table of one file with processes on this machine."""
     from attnviz.corpora import analyse_file
 
-    if given := [name for name in _OF_CLUSTER if name in options]:
-        raise AttnvizError(f"--{given[0].replace('_', '-')} says how actors compute: give --ray with it.")
+    if cluster_options := [name for name in _OF_CLUSTER if name in options]:
+        raise AttnvizError(f"--{cluster_options[0].replace('_', '-')} says how actors compute: give --ray with it.")
     if options.file.is_dir():
         raise AttnvizError(f"{options.file} is a folder: give one file, or --ray, by which each becomes a table.")
     if options.output.suffix != ".parquet":
         raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
-    made = analyse_file(
+    about = analyse_file(
         options.file,
         options.output,
         options.model,
@@ -191,10 +193,10 @@ def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[P
         workers=_workers(options),
         advance=show,
     )
-    return {options.output: made}
+    return {options.output: about}
 
 
-def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, About]:
+def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
     """Write the tables of a folder with the actors of a Ray cluster."""
     from attnviz.corpora import Cluster, analyse_folder
 
@@ -227,11 +229,11 @@ def _write_vectors(options: argparse.Namespace) -> None:
 
     translator = load_translator(options)
     with progress("vector", options.vectors) as bar:
-        found = write_vectors(
+        vectors = write_vectors(
             options.output, beside(options.output), translator, options.vectors, lambda done: bar.update(done - bar.n)
         )
-    counts = ", ".join(f"{len(array)} {kind}s" for kind, array in found.arrays.items())
-    print(f"{counts} of {len(found.pairs)} pairs: {beside(options.output)}")
+    counts = ", ".join(f"{len(array)} {kind}s" for kind, array in vectors.arrays.items())
+    print(f"{counts} of {len(vectors.pairs)} pairs: {beside(options.output)}")
 
 
 def _count(text: str) -> int:
@@ -251,5 +253,5 @@ def _workers(options: argparse.Namespace) -> int:
 
     if resolve_device(options.device).type != "cpu":
         return 1
-    able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(able, _MOST_WORKERS)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, _MOST_WORKERS)

@@ -148,13 +148,13 @@ def _read(options: argparse.Namespace) -> tuple[Corpora, SkippedLines, Gold, Gol
     skipped: SkippedLines = {}
     for path in options.files:
         if not _is_gold(path):
-            found = read_pairs(path, skip_malformed=options.skip_malformed)
+            file_pairs = read_pairs(path, skip_malformed=options.skip_malformed)
             label = _label(path, pairs)
-            pairs[label] = found.pairs[: options.limit]
-            if found.skipped:
-                skipped[label] = found.skipped
-                lines = "line" if len(found.skipped) == 1 else "lines"
-                print(f"{path}: {len(found.skipped)} {lines} skipped", file=sys.stderr)
+            pairs[label] = file_pairs.pairs[: options.limit]
+            if file_pairs.skipped:
+                skipped[label] = file_pairs.skipped
+                lines = "line" if len(file_pairs.skipped) == 1 else "lines"
+                print(f"{path}: {len(file_pairs.skipped)} {lines} skipped", file=sys.stderr)
     gold = _read_gold([path for path in options.files if _is_gold(path)], options.limit)
     return pairs, skipped, gold, _read_gold(options.threshold_from, None)
 
@@ -170,11 +170,11 @@ def _read_gold(paths: Sequence[Path], limit: int | None) -> Gold:
     return gold
 
 
-def _label(path: Path, taken: Container[str]) -> str:
+def _label(path: Path, labels: Container[str]) -> str:
     """Return the last part of `path`, or all of it where another file has the same last part."""
     from attnviz.evaluation.tables import short
 
-    return str(path) if short(path) in taken else short(path)
+    return str(path) if short(path) in labels else short(path)
 
 
 def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge]]:
@@ -191,16 +191,16 @@ def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge
     models: list[Model] = []
     judges: list[Judge] = []
     for folder in folders:
-        place, first = folder.resolve(), "What is computed first takes longer."  # untimed warm-up
-        name = place.parent.name if place.name == "model" else place.name
+        resolved, warm_up = folder.resolve(), "What is computed first takes longer."  # untimed warm-up
+        name = resolved.parent.name if resolved.name == "model" else resolved.name
         name = str(folder) if name in {one.name for one in models} | {one.name for one in judges} else name
         if architecture(folder) == "decomposable":
             detector = Detector.load(folder, device=device)
-            detector.judge_batch([(first, first)])
+            detector.judge_batch([(warm_up, warm_up)])
             judges.append(Judge(name, folder, detector))
         else:
             translator = Translator.load(folder, device=device)
-            translator.translate_batch([first])
+            translator.translate_batch([warm_up])
             models.append(Model(name, folder, translator))
     return models, judges
 
@@ -255,21 +255,21 @@ def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
         replace_text(options.figure, figure.to_json() + "\n" if is_json else figure.to_html(include_plotlyjs=True))
 
 
-def _write_rows(place: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
+def _write_rows(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
     """Write `rows` as CSV; raise AttnvizError where that fails."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    replace_text(place, text.getvalue())
+    replace_text(path, text.getvalue())
 
 
 def _rendered(sections: Sequence[Section], options: argparse.Namespace) -> str:
     if options.json:
-        found: dict[str, list[object]] = {}
+        records: dict[str, list[object]] = {}
         for section in sections:
-            found.setdefault(section.key, []).extend(section.records)
-        return json.dumps(found, ensure_ascii=False, indent=2)
+            records.setdefault(section.key, []).extend(section.records)
+        return json.dumps(records, ensure_ascii=False, indent=2)
     if options.markdown:
         return "\n\n".join(section.markdown(_command(section, options)) for section in sections)
     return "\n\n".join(section.text() for section in sections)

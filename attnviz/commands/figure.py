@@ -16,14 +16,14 @@ from attnviz.commands.shared import (
     default_model,
     load_translator,
     positive,
-    seen_by_heads,
+    with_heads,
 )
 
 if TYPE_CHECKING:
     from attnviz.analysis.grid import Face
     from attnviz.analysis.recomputation import Weights
     from attnviz.importing.records import AttentionRecords
-    from attnviz.importing.sentence_pair import Found
+    from attnviz.importing.sentence_pair import SentencePair
     from attnviz.trace import Attention, Trace, WhatIfs
 
 
@@ -81,8 +81,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         default="heatmap",
         metavar="NAME",
         help="heatmap, or a picture of the step: attention, energy, energy-decomposition, softmax, context, state, "
-        "maxout, candidates, posterior, logit-attribution, perturbation-tests; of a transformer scores, weights, values, "
-        "stream, candidates",
+        "maxout, candidates, posterior, logit-attribution, perturbation-tests; of a transformer scores, weights, "
+        "values, stream, candidates",
     )
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
     add(
@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> None:
         title=not options.no_title,
         theme=options.theme,
     )
-    trace, what_ifs = _shown(options)
+    trace, what_ifs = _drawn_objects(options)
     if options.gold:
         from attnviz.analysis.gold import read_links
 
@@ -188,19 +188,19 @@ def _check(options: argparse.Namespace) -> None:
         raise AttnvizError("A checkpoint translates a sentence: give its tokens.")
 
 
-def _shown(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
+def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
     """Return what is drawn, and for a saved trace also its what-ifs."""
     from attnviz.trace import WhatIfs
 
     if options.trace:
         what_ifs = WhatIfs.load(options.trace)
-        return seen_by_heads(what_ifs.first, options), what_ifs
+        return with_heads(what_ifs.first, options), what_ifs
     if options.attention or options.checkpoint:
-        return seen_by_heads(_attention(options), options), None
+        return with_heads(_attention(options), options), None
     trace = load_translator(options).translate(
         options.text, beam=1 if options.target else options.beam, target=options.target
     )
-    return seen_by_heads(trace, options), None
+    return with_heads(trace, options), None
 
 
 def _attention(options: argparse.Namespace) -> Attention:
@@ -216,21 +216,21 @@ def _attention(options: argparse.Namespace) -> Attention:
         return load_checkpoint(options.checkpoint).attention(options.text, options.target)
     records = read_attention(options.attention)
     with about(f"{options.attention}, sentence {options.sentence}"):
-        found = records.sentence(options.sentence)
+        pair = records.sentence(options.sentence)
         try:
             trace = records.attention(
                 options.sentence - 1, options.source_tokens, options.target, normalise=options.normalise
             )
         except AttnvizError as error:
-            raise AttnvizError(f"{error} {_remedy(records, found, options)}".strip()) from error
+            raise AttnvizError(f"{error} {_advice(records, pair, options)}".strip()) from error
     for remark in remarks_of(trace):
         print(remark, file=sys.stderr)
     return trace
 
 
-def _remedy(records: AttentionRecords, found: Found, options: argparse.Namespace) -> str:
+def _advice(records: AttentionRecords, pair: SentencePair, options: argparse.Namespace) -> str:
     """Return a sentence that names the options that would fix a failure to read the pair; empty where none would."""
-    if None in (options.source_tokens or found.tokens("source"), options.target or found.tokens("target")):
+    if None in (options.source_tokens or pair.tokens("source"), options.target or pair.tokens("target")):
         return "What a file lacks is given by --source-tokens and --target."
     try:
         records.attention(options.sentence - 1, options.source_tokens, options.target, normalise=True)

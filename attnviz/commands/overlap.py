@@ -31,13 +31,13 @@ def run(options: argparse.Namespace) -> None:
 
     tests = [_pairs(path) for path in options.tests]
     columns = ["file", "pairs", "source in training", "target in training", "both", f"either, under {LETTERS} letters"]
-    found = overlaps(tests, lines_of(options.data))
+    found_overlaps = overlaps(tests, lines_of(options.data))
     rows = []
-    for path, pairs, one in zip(options.tests, tests, found, strict=True):
-        counts = (one.pairs, one.source, one.target, one.both, one.short)
+    for path, pairs, overlap in zip(options.tests, tests, found_overlaps, strict=True):
+        counts = (overlap.pairs, overlap.source, overlap.target, overlap.both, overlap.short)
         rows.append([Path(path.parent.name, path.name).as_posix(), *(f"{count:,}" for count in counts)])
         if options.output and path.suffix != ".jsonl":
-            _write(options.output / path.name, [pairs[place] for place in one.clean])
+            _write(options.output / path.name, [pairs[place] for place in overlap.clean])
     print(markdown_table(columns, rows))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.attention import add_file_options, opened, say_format
+from attnviz.commands.attention import add_file_options, open_records, print_format
 from attnviz.commands.shared import positive
 
 if TYPE_CHECKING:
@@ -40,15 +40,15 @@ def run(options: argparse.Namespace) -> None:
 
     if options.output is not None and options.output.suffix not in (".csv", ".json"):
         raise AttnvizError(f"{options.output} must end in .csv or .json.")
-    links = opened(options)
+    links = open_records(options)
     gold = read_attention(options.gold, format=options.gold_format, encoding=options.encoding)
-    say_format(links, str(options.file))
-    say_format(gold, str(options.gold))
+    print_format(links, str(options.file))
+    print_format(gold, str(options.gold))
     scored = score(links, gold, samples=options.samples)
     for remark in scored.remarks:
         print(remark, file=sys.stderr)
     error = scored.error
-    rows = [_row(str(number), one) for number, one in enumerate(error.sentences[:_PRINTED], 1)]
+    rows = [_row(str(number), sentence) for number, sentence in enumerate(error.sentences[:_PRINTED], 1)]
     print(markdown_table(list(_COLUMNS), [*rows, _row("all", error)], 1))
     if len(error.sentences) > _PRINTED:
         print(f"… {len(error.sentences) - _PRINTED} more pairs; -o writes all.", file=sys.stderr)
@@ -58,19 +58,19 @@ def run(options: argparse.Namespace) -> None:
         _write(options.output, error)
 
 
-def _row(name: str, one: LinkScore) -> list[str]:
-    rates = ["–" if rate is None else f"{rate:.3f}" for rate in (one.aer, one.precision, one.recall, one.f1)]
-    return [name, str(one.links), str(one.sure), *rates]
+def _row(name: str, score: LinkScore) -> list[str]:
+    rates = ["–" if rate is None else f"{rate:.3f}" for rate in (score.aer, score.precision, score.recall, score.f1)]
+    return [name, str(score.links), str(score.sure), *rates]
 
 
-def _fields(one: LinkScore) -> dict[str, Any]:
+def _fields(score: LinkScore) -> dict[str, Any]:
     return {
-        "links": one.links,
-        "sure": one.sure,
-        "aer": one.aer,
-        "precision": one.precision,
-        "recall": one.recall,
-        "f1": one.f1,
+        "links": score.links,
+        "sure": score.sure,
+        "aer": score.aer,
+        "precision": score.precision,
+        "recall": score.recall,
+        "f1": score.f1,
     }
 
 

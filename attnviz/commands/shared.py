@@ -61,7 +61,7 @@ def _layer(text: str) -> int | None:
     return None if text == "all" else positive(text) - 1
 
 
-def seen_by_heads(trace: Any, options: argparse.Namespace) -> Any:
+def with_heads(trace: Any, options: argparse.Namespace) -> Any:
     """Return `trace` with the attention of the layer and head in `options`.
 
     Raise AttnvizError where the model has no such head, or no heads at all.

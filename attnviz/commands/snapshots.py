@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     Raise AttnvizError for files that cannot be used.
     """
     from attnviz.evaluation.alignment import read_gold
-    from attnviz.evaluation.snapshots import asked_of, is_of, kept_moments, measured
+    from attnviz.evaluation.snapshots import evaluation_data, measured, saved_moments, was_measured_on
     from attnviz.text_files import read_pairs
     from attnviz.trace.snapshots import Snapshots
 
@@ -52,25 +52,25 @@ def run(options: argparse.Namespace) -> None:
         raise AttnvizError(f"The output must be a .json file, not {options.output}.")
     fixed = read_pairs(options.sentences).pairs if options.sentences else []
     gold = [pair for path in options.links for pair in read_gold(path)]
-    asked = asked_of(options.run_folder, options.name, fixed, gold, options.limit)
+    data = evaluation_data(options.run_folder, options.name, fixed, gold, options.limit)
     known = Snapshots.load(options.output) if options.output.exists() else None
-    if known and not is_of(known, asked):
+    if known and not was_measured_on(known, data):
         raise AttnvizError(f"{options.output} was measured on something else. Give another output, or delete it.")
-    found = known
-    with progress("moment", len(kept_moments(options.run_folder))) as bar:
-        for found in measured(options.run_folder, asked, known, options.device):
-            found.save(options.output)
+    snapshots = known
+    with progress("moment", len(saved_moments(options.run_folder))) as bar:
+        for snapshots in measured(options.run_folder, data, known, options.device):
+            snapshots.save(options.output)
             bar.update()
-    assert found is not None  # a run has at least one saved model
-    print(table_of(found))
+    assert snapshots is not None  # a run has at least one saved model
+    print(measurement_table(snapshots))
 
 
-def table_of(found: Snapshots) -> str:
+def measurement_table(snapshots: Snapshots) -> str:
     """Return the measurements as a text table, one line for each saved model."""
-    names = [name for name in found.curves if name != "training"]
+    names = [name for name in snapshots.curves if name != "training"]
     rows = [["update", *names]]
-    for update in found.updates:
-        values = (dict(found.curves[name]).get(update) for name in names)
+    for update in snapshots.updates:
+        values = (dict(snapshots.curves[name]).get(update) for name in names)
         rows.append([f"{update:,}", *("" if value is None else f"{value:.3f}" for value in values)])
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

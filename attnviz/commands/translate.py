@@ -76,14 +76,14 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
 
 
 def _as_json(trace: Trace) -> str:
-    record = {
+    fields = {
         "source": trace.source_text,
         "translation": trace.translation,
         "source_pieces": trace.source_pieces,
         "target_pieces": trace.target_pieces,
         "alignment": [[round(weight, 7) for weight in row] for row in trace.alignment.tolist()],
     }
-    return json.dumps(record, ensure_ascii=False)
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _blocks(items: Iterator[T], size: int) -> Iterator[list[T]]:

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from attnviz.corpora.columns import SCHEMA
-from attnviz.corpora.forced_decoding import lead, pair_batches
+from attnviz.corpora.forced_decoding import force_decode, pair_batches
 from attnviz.corpora.lines import Line
 from attnviz.corpora.pair_read import PairRead, pieces_of
-from attnviz.corpora.posterior_attention import AfterReading
+from attnviz.corpora.posterior_attention import BatchPosterior
 from attnviz.corpora.row import row_of
 from attnviz.corpora.settings import Settings
 from attnviz.decoding import sentence_ids, target_ids
@@ -42,7 +42,7 @@ class Analyser:
         self.settings.check()
         self._translator = translator
         kind = self.settings.kind
-        self._after = AfterReading(translator, kind) if kind and translator.network.attends_once else None
+        self._posterior = BatchPosterior(translator, kind) if kind and translator.network.attends_once else None
 
     @property
     def name(self) -> str:
@@ -68,13 +68,13 @@ class Analyser:
         for rounding in another order of summation.
         """
         encoded, skipped = self._encoded(lines)
-        found = self._found([one for one in encoded if one.target is None])
-        targets = [one.target or found[one.line.number] for one in encoded]
+        translations = self._translations([entry for entry in encoded if entry.target is None])
+        targets = [entry.target or translations[entry.line.number] for entry in encoded]
         rows: dict[int, dict[str, Any]] = {}
-        lengths = [len(one.source) for one in encoded], [len(target) for target in targets]
-        for part in pair_batches(*lengths, self.settings.batch_size):
-            made = self._rows([encoded[place] for place in part], [targets[place] for place in part])
-            rows.update(zip(part, made, strict=True))
+        lengths = [len(entry.source) for entry in encoded], [len(target) for target in targets]
+        for batch in pair_batches(*lengths, self.settings.batch_size):
+            batch_rows = self._rows([encoded[place] for place in batch], [targets[place] for place in batch])
+            rows.update(zip(batch, batch_rows, strict=True))
         return pa.Table.from_pylist([rows[place] for place in range(len(rows))], schema=SCHEMA), skipped
 
     def _encoded(self, lines: Sequence[Line]) -> tuple[list[_Encoded], list[Skipped]]:
@@ -82,40 +82,42 @@ class Analyser:
         for line in lines:
             try:
                 source = sentence_ids(tokenizer, line.source)
-                given = None if line.target is None else target_ids(tokenizer, line.target)
+                target = None if line.target is None else target_ids(tokenizer, line.target)
             except AttnvizError as error:
                 skipped.append(Skipped(line.number, str(error)))
                 continue
             if self.settings.translate and line.gold is not None:
                 line = dataclasses.replace(line, gold=None)
-            encoded.append(_Encoded(line, source, None if self.settings.translate else given))
+            encoded.append(_Encoded(line, source, None if self.settings.translate else target))
         return encoded, skipped
 
-    def _found(self, asked: Sequence[_Encoded]) -> dict[int, list[int]]:
+    def _translations(self, untranslated: Sequence[_Encoded]) -> dict[int, list[int]]:
         """Return the ids of the translations, by line number."""
-        texts = [one.line.source for one in asked]
+        texts = [entry.line.source for entry in untranslated]
         hypotheses = self._translator.search_batch(texts, beam=self.settings.beam) if texts else []
-        return {one.line.number: list(finished[0].ids) for one, finished in zip(asked, hypotheses, strict=True)}
+        return {
+            entry.line.number: list(finished[0].ids) for entry, finished in zip(untranslated, hypotheses, strict=True)
+        }
 
     def _rows(self, encoded: Sequence[_Encoded], targets: list[list[int]]) -> list[dict[str, Any]]:
-        sources = [one.source for one in encoded]
-        led = lead(self._translator, sources, targets)
-        after = self._after(led, sources, targets) if self._after else [None] * len(encoded)
+        sources = [entry.source for entry in encoded]
+        decoded = force_decode(self._translator, sources, targets)
+        after = self._posterior(decoded, sources, targets) if self._posterior else [None] * len(encoded)
         rows = []
-        for place, (one, target) in enumerate(zip(encoded, targets, strict=True)):
+        for place, (entry, target) in enumerate(zip(encoded, targets, strict=True)):
             numbers = (
-                led.alignment[place, : len(target), : len(one.source)],
-                led.log_probabilities[place, : len(target)],
+                decoded.alignment[place, : len(target), : len(entry.source)],
+                decoded.log_probabilities[place, : len(target)],
             )
-            rows.append(self._row(one, target, *numbers, after[place]))
+            rows.append(self._row(entry, target, *numbers, after[place]))
         return rows
 
-    def _row(self, one: _Encoded, target: list[int], alignment: Any, likely: Any, after: Any) -> dict[str, Any]:
-        translator, line = self._translator, one.line
-        forced = one.target is not None
+    def _row(self, entry: _Encoded, target: list[int], alignment: Any, likely: Any, after: Any) -> dict[str, Any]:
+        translator, line = self._translator, entry.line
+        forced = entry.target is not None
         text = line.target if forced else translator.tokenizer.decode(target)
         pair = PairRead(
-            *pieces_of(translator.tokenizer.source, one.source, line.source),
+            *pieces_of(translator.tokenizer.source, entry.source, line.source),
             *pieces_of(translator.tokenizer, target, line.target if forced else None),
             alignment,
             likely,

@@ -22,7 +22,7 @@ from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import WINDOW, Job, Progress
 from attnviz.corpora.lines import bare_name, readable, spelt_endings
 from attnviz.corpora.settings import Settings
-from attnviz.corpora.table_parts import About, write_part
+from attnviz.corpora.table_parts import TableMetadata, write_part
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_few_shapes
 from attnviz.model_folder import weights_digest
@@ -62,7 +62,7 @@ def analyse_folder(
     window: int = WINDOW,
     skip_malformed: bool = False,
     advance: Callable[[Progress], object] | None = None,
-) -> dict[Path, About]:
+) -> dict[Path, TableMetadata]:
     """Write a table to the folder `output` for each file in the folder `path`, or for the one file `path`.
 
     Files are those that `read_lines` reads, and tables those of `analyse_file`; return their metadata. `limit` applies
@@ -79,23 +79,25 @@ def analyse_folder(
     ]
     for job in jobs:
         job.check()
-    waiting = [job for job in jobs if job.made() is None]
+    waiting = [job for job in jobs if job.finished_table() is None]
     if waiting:
         Analyser.load(model, settings, "cpu")  # report an invalid model once instead of from every actor
     for job in waiting:
         job.begin()
-    tasks = [(job, job.there()) for job in waiting]
-    told = Progress.at_first(sum(job.total for job in waiting), [part for _, there in tasks for part in there])
-    left = [job.total - Progress.at_first(job.total, there).done for job, there in tasks]
-    tell = advance or (lambda _: None)
-    tell(told)
-    for place, lines, skipped in _computed(tasks, (model, settings), cluster) if any(left) else ():
-        told = told.further(lines, skipped)
-        tell(told)
-        left[place] -= lines
-        if not left[place]:
+    tasks = [(job, job.existing_parts()) for job in waiting]
+    progress = Progress.at_start(
+        sum(job.total for job in waiting), [part for _, existing in tasks for part in existing]
+    )
+    remaining = [job.total - Progress.at_start(job.total, existing).done for job, existing in tasks]
+    report = advance or (lambda _: None)
+    report(progress)
+    for place, lines, skipped in _computed(tasks, (model, settings), cluster) if any(remaining) else ():
+        progress = progress.advanced_by(lines, skipped)
+        report(progress)
+        remaining[place] -= lines
+        if not remaining[place]:
             tasks[place][0].finish()
-    return {table: job.made() or job.finish() for (_, table), job in zip(tables, jobs, strict=True)}
+    return {table: job.finished_table() or job.finish() for (_, table), job in zip(tables, jobs, strict=True)}
 
 
 def _tables(path: Path, output: Path) -> list[tuple[Path, Path]]:
@@ -110,7 +112,7 @@ def _tables(path: Path, output: Path) -> list[tuple[Path, Path]]:
         table = output / f"{bare_name(file)}.parquet"
         if table in tables:
             raise AttnvizError(f"The files {tables[table]} and {file} would have the same table: name one otherwise.")
-        if table.resolve() in {one.resolve() for one in files}:
+        if table.resolve() in {input_file.resolve() for input_file in files}:
             raise AttnvizError(f"The table of {file} would take its place: choose another folder than {output}.")
         tables[table] = file
     return [(file, table) for table, file in tables.items()]
@@ -138,8 +140,8 @@ def _windows(batch: dict[str, Any], tasks: Sequence[Task]) -> Iterator[dict[str,
     Repeated calls yield the same windows: Ray calls again where results were lost.
     """
     place = int(batch["task"][0])
-    job, there = tasks[place]
-    for part, window in job.missing(there):
+    job, existing = tasks[place]
+    for part, window in job.missing_windows(existing):
         cell = np.empty(1, object)
         cell[0] = window
         yield {"task": [place], "part": [str(part)], "window": cell}
@@ -150,7 +152,7 @@ def _computed(
 ) -> Iterator[tuple[int, int, int]]:
     """Compute missing windows; yield for each the index of its task, its number of lines, and how many were skipped."""
     with _connected(cluster) as ray:
-        actors = cluster.actors or _room(ray, cluster)
+        actors = cluster.actors or _actor_count(ray, cluster)
         device = "cuda" if cluster.gpus_per_actor else "cpu"
         files = ray.data.from_items([{"task": place} for place in range(len(tasks))], override_num_blocks=len(tasks))
         # Actors may occupy all processors, so readers reserve none.
@@ -191,7 +193,7 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
     if begun:
         local: dict[str, Any] = {} if cluster.address else {"include_dashboard": False}
         try:
-            with _silence():
+            with _silent_stderr():
                 # Without an address, Ray would join any cluster that runs on this machine.
                 ray.init(cluster.address or "local", log_to_driver=False, logging_level=logging.ERROR, **local)
         except (ConnectionError, RuntimeError, ValueError) as error:
@@ -213,26 +215,26 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _silence() -> Iterator[None]:
+def _silent_stderr() -> Iterator[None]:
     """Suppress output to standard error, also of compiled code that ignores Python's settings."""
     sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr_copy, devnull = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 2)
+        os.dup2(devnull, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stderr_copy, 2)
+        os.close(stderr_copy)
+        os.close(devnull)
 
 
-def _room(ray: Any, cluster: Cluster) -> int:
-    """Return how many actors the cluster has room for; raise AttnvizError where it has room for none."""
-    has = ray.cluster_resources()
-    room = has.get("GPU", 0) / cluster.gpus_per_actor if cluster.gpus_per_actor else has.get("CPU", 0)
-    if room < 1:
-        raise AttnvizError(f"The cluster has {has.get('GPU', 0):g} graphics cards: too few for an actor.")
-    return int(room)
+def _actor_count(ray: Any, cluster: Cluster) -> int:
+    """Return how many actors fit on the cluster; raise AttnvizError where none does."""
+    resources = ray.cluster_resources()
+    count = resources.get("GPU", 0) / cluster.gpus_per_actor if cluster.gpus_per_actor else resources.get("CPU", 0)
+    if count < 1:
+        raise AttnvizError(f"The cluster has {resources.get('GPU', 0):g} graphics cards: too few for an actor.")
+    return int(count)
 
 
 def _reason(error: Exception) -> str:

@@ -82,8 +82,8 @@ SCHEMA = pa.schema(
     [
         *(pa.field(name, _TYPES.get(name, pa.string()), metadata={"meaning": _MEANINGS[name]}) for name in TEXTS),
         *(
-            pa.field(one.name, pa.int32() if one.whole else pa.float32(), metadata={"meaning": one.meaning})
-            for one in MEASURES
+            pa.field(measure.name, pa.int32() if measure.whole else pa.float32(), metadata={"meaning": measure.meaning})
+            for measure in MEASURES
         ),
         *(
             pa.field(name, kind, metadata={"meaning": _MEANINGS[name]})

@@ -62,7 +62,7 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Led:
+class DecodedBatch:
     """S pairs under forced decoding."""
 
     alignment: NDArray[np.float32]
@@ -76,7 +76,7 @@ class Led:
 
 
 @torch.inference_mode()
-def lead(translator: Translator[Any], sources: Ids, targets: Ids) -> Led:
+def force_decode(translator: Translator[Any], sources: Ids, targets: Ids) -> DecodedBatch:
     """Force the decoder to write each of the S `targets` for its source; both have EOS last."""
     device = translator.device
     lengths = torch.tensor([len(source) for source in sources], device=device)
@@ -90,7 +90,7 @@ def lead(translator: Translator[Any], sources: Ids, targets: Ids) -> Led:
     else:
         readouts, alignment = network(source, lengths, previous)
     chosen, likeliest = _of_words(translator, readouts, target)
-    return Led(alignment.float().cpu().numpy(), chosen.cpu().numpy(), likeliest.cpu().numpy(), steps)
+    return DecodedBatch(alignment.float().cpu().numpy(), chosen.cpu().numpy(), likeliest.cpu().numpy(), steps)
 
 
 def _stepwise(
@@ -115,9 +115,11 @@ def _stepwise(
     current = decoder.config.readout_state == "current"
     if not current:
         rest += product[..., gates + decoder.query_size :]
-    seen = memory.annotations[..., : decoder.attention.context_size]
+    annotations = memory.annotations[..., : decoder.attention.context_size]
     # If the readout does not use s_i, three quarters of the context's products are not needed again.
-    added = (decoder.values if current else decoder.into_readout)(seen.flatten(0, 1)).unflatten(0, seen.shape[:2])
+    added = (decoder.values if current else decoder.into_readout)(annotations.flatten(0, 1)).unflatten(
+        0, annotations.shape[:2]
+    )
     steps = Steps(
         rest,
         added[..., gates:] if current else added,
@@ -125,7 +127,7 @@ def _stepwise(
         product[..., :gates],
         words[..., :gates],
         added[..., :gates] if current else None,
-        seen,
+        annotations,
         state.state,
     )
     return torch.cat(readouts, 1), torch.cat(alignment, 1), steps
@@ -134,17 +136,17 @@ def _stepwise(
 def _of_words(translator: Translator[Any], readouts: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Return log p of each piece of the targets (S, Ty), and the ids of the likeliest, (S, Ty, 8); 0 at padding."""
     output = translator.prepared.decoder.output
-    kept = target != PAD
-    rows, ids = readouts[kept], target[kept]
+    is_piece = target != PAD
+    rows, ids = readouts[is_piece], target[is_piece]
     count = min(LIKELIEST, translator.network.config.vocabulary_size)
     log_probabilities = torch.zeros(target.shape, device=target.device)
     likeliest = torch.zeros((*target.shape, count), dtype=torch.long, device=target.device)
-    found, best, most = [], [], max(1, LOGITS // translator.network.config.vocabulary_size)
+    chosen_logs, best, most = [], [], max(1, LOGITS // translator.network.config.vocabulary_size)
     for part, chosen in zip(rows.split(most), ids.split(most), strict=True):
         logits = output.logits(part)
-        found.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
+        chosen_logs.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
         best.append(largest(logits, count)[1])
-    log_probabilities[kept], likeliest[kept] = torch.cat(found), torch.cat(best)
+    log_probabilities[is_piece], likeliest[is_piece] = torch.cat(chosen_logs), torch.cat(best)
     return log_probabilities, likeliest
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from attnviz.corpora.columns import SCHEMA
 from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines
 from attnviz.corpora.settings import Settings
-from attnviz.corpora.table_parts import About, about, lines_of, put_together, skipped_of
+from attnviz.corpora.table_parts import TableMetadata, about, lines_of, merge_parts, skipped_of
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 from attnviz.text_files import Skipped
@@ -66,7 +66,7 @@ class Job:
     def fingerprint(self) -> str:
         """SHA-256 of everything that the table depends on; raises AttnvizError where a file cannot be read."""
         files = [self.file, *([self.gold] if self.gold else [])]
-        told = {
+        inputs = {
             "model": self.digest,
             "settings": dataclasses.asdict(self.settings),
             "limit": self.limit,
@@ -74,7 +74,7 @@ class Job:
             "schema": str(SCHEMA),
             "files": [_digest(file) for file in files],
         }
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
     @cached_property
     def total(self) -> int:
@@ -82,13 +82,13 @@ class Job:
         count = count_lines(self.file, self.limit)
         return min(count, self.limit or count)
 
-    def made(self) -> About | None:
+    def finished_table(self) -> TableMetadata | None:
         """Return the metadata of a finished table of the same file, model and settings; None without one."""
-        known = about(self.output) if self.output.exists() else None
-        if known is None or known.fingerprint != self.fingerprint:
+        table = about(self.output) if self.output.exists() else None
+        if table is None or table.fingerprint != self.fingerprint:
             return None
         shutil.rmtree(self.parts, ignore_errors=True)
-        return known
+        return table
 
     def begin(self) -> None:
         """Create the folder of the parts, or keep that of an unfinished run; delete parts of another run.
@@ -105,27 +105,27 @@ class Job:
             raise AttnvizError(f"The folder {self.parts} cannot be written: {error.strerror or error}.") from error
         replace_text(mark, self.fingerprint)
 
-    def there(self) -> frozenset[Path]:
+    def existing_parts(self) -> frozenset[Path]:
         """Return the existing parts."""
         return frozenset(self.parts.glob("*.parquet"))
 
-    def missing(self, there: Collection[Path]) -> Iterator[tuple[Path, Window]]:
-        """Yield the windows whose parts are not in `there`, with the parts' paths, in order; raise as `read_lines`."""
+    def missing_windows(self, existing: Collection[Path]) -> Iterator[tuple[Path, Window]]:
+        """Yield path of the part and window, in order, for parts that are not in `existing`; raise as `read_lines`."""
         lines = itertools.islice(read_lines(self.file, self.gold), self.limit)
         for index in itertools.count():
             window = list(itertools.islice(lines, self.window))
             if not window:
                 return
             part = self.parts / f"{index:06}.parquet"
-            if part not in there:
+            if part not in existing:
                 yield part, window
 
-    def finish(self) -> About:
+    def finish(self) -> TableMetadata:
         """Merge the parts into the table, and delete them; raise AttnvizError where it cannot be written."""
-        told = About(self.fingerprint, self.model, dataclasses.asdict(self.settings), self.total, 0, 0, [])
-        found = put_together(self.parts, self.output, told)
+        metadata = TableMetadata(self.fingerprint, self.model, dataclasses.asdict(self.settings), self.total, 0, 0, [])
+        merged = merge_parts(self.parts, self.output, metadata)
         shutil.rmtree(self.parts)
-        return found
+        return merged
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ class Progress:
     """Number of lines that were done when the run began."""
 
     @classmethod
-    def at_first(cls, total: int, there: Collection[Path]) -> Progress:
-        """Return the progress of a run of `total` lines with the parts in `there`."""
-        done = sum(map(lines_of, there))
-        return cls(done, total, sum(len(skipped_of(part)) for part in there), done)
+    def at_start(cls, total: int, existing: Collection[Path]) -> Progress:
+        """Return the progress of a run of `total` lines with the parts in `existing`."""
+        done = sum(map(lines_of, existing))
+        return cls(done, total, sum(len(skipped_of(part)) for part in existing), done)
 
-    def further(self, lines: int, skipped: int) -> Progress:
+    def advanced_by(self, lines: int, skipped: int) -> Progress:
         """Return the progress after that many more lines, of which some were skipped."""
         return dataclasses.replace(self, done=self.done + lines, skipped=self.skipped + skipped)
 

@@ -19,7 +19,7 @@ from pyarrow import parquet
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.decoding import LONGEST_SENTENCE
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.alignment import GoldAlignment, detokenise, gold_of
+from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
 from attnviz.text_files import (
     Skipped,
@@ -104,7 +104,7 @@ def check_name(path: Path) -> None:
 
 
 def spelt_endings() -> str:
-    """Return the readable extensions as part of a sentence."""
+    """Return the readable extensions as text for a sentence."""
     return gettext("{endings} (all but the last may be followed by .gz or .xz)", endings=", ".join(ENDINGS))
 
 
@@ -143,7 +143,7 @@ def _lines(path: Path) -> Iterator[Line | Skipped]:
     kind = _plain(path).suffix
     if kind == ".parquet":
         return _of_parquet(path)
-    return (_of_record if kind == ".jsonl" else _of_text)(read_text_lines(path, _LONGEST_LINE))
+    return (_of_jsonl if kind == ".jsonl" else _of_text)(read_text_lines(path, _LONGEST_LINE))
 
 
 def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
@@ -161,18 +161,18 @@ def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
             yield _checked(number, *columns)
 
 
-def _of_record(lines: Iterable[str]) -> Iterator[Line | Skipped]:
+def _of_jsonl(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         try:
-            gold = gold_of(json.loads(line))
+            gold = parse_gold(json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            yield Skipped(number, gettext("not a pair with links ({error})", error=error))
+            yield Skipped(number, gettext("not a sentence pair with links ({error})", error=error))
             continue
         if not _inside(gold):
             yield Skipped(number, gettext("a link names a word that does not exist (words are counted from 0)"))
             continue
-        found = _checked(number, detokenise(gold.source), detokenise(gold.target))
-        yield Line(number, found.source, found.target, gold) if isinstance(found, Line) else found
+        checked = _checked(number, detokenise(gold.source), detokenise(gold.target))
+        yield Line(number, checked.source, checked.target, gold) if isinstance(checked, Line) else checked
 
 
 def _of_parquet(path: Path) -> Iterator[Line | Skipped]:

@@ -1,4 +1,4 @@
-"""Attention between the words of many given pairs, computed in batches, for `attnviz align`."""
+"""Attention between the words of many sentence pairs, computed in batches, for `attnviz align`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.analysis.posterior import DEFAULT
-from attnviz.corpora.forced_decoding import lead, pair_batches
+from attnviz.corpora.forced_decoding import force_decode, pair_batches
 from attnviz.corpora.pair_read import PairRead, merged, pieces_of
-from attnviz.corpora.posterior_attention import AfterReading
+from attnviz.corpora.posterior_attention import BatchPosterior
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.text_files import Pair
 from attnviz.trace import Words
@@ -25,7 +25,7 @@ class PairLinker:
     def __init__(self, translator: Translator[Any], *, after: bool) -> None:
         """Take a translator with attention; `after` selects posterior attention."""
         self._translator = translator
-        self._after = AfterReading(translator, DEFAULT) if after else None
+        self._posterior = BatchPosterior(translator, DEFAULT) if after else None
 
     def encode(self, source: str, target: str) -> tuple[list[int], list[int]]:
         """Return the ids of a pair; raise AttnvizError where a side is blank or too long."""
@@ -37,20 +37,20 @@ class PairLinker:
 
         `ids` are the pairs' ids, from `encode`.
         """
-        found: dict[int, Words] = {}
-        for places in pair_batches([len(one) for one, _ in ids], [len(two) for _, two in ids], _BATCH):
+        words_by_place: dict[int, Words] = {}
+        for places in pair_batches([len(source) for source, _ in ids], [len(target) for _, target in ids], _BATCH):
             sources, targets = [ids[place][0] for place in places], [ids[place][1] for place in places]
-            led = lead(self._translator, sources, targets)
-            after = self._after(led, sources, targets) if self._after else [None] * len(places)
+            decoded = force_decode(self._translator, sources, targets)
+            after = self._posterior(decoded, sources, targets) if self._posterior else [None] * len(places)
             for row, (place, shares) in enumerate(zip(places, after, strict=True)):
-                alignment = led.alignment[row, : len(targets[row]), : len(sources[row])]
-                read = self._read(pairs[place], sources[row], targets[row], alignment, led.log_probabilities[row])
+                alignment = decoded.alignment[row, : len(targets[row]), : len(sources[row])]
+                read = self._read(pairs[place], sources[row], targets[row], alignment, decoded.log_probabilities[row])
                 words = read.words()
                 if shares is not None:
                     between = merged(shares, words.source_groups, words.target_groups)
                     words = dataclasses.replace(words, alignment=between)
-                found[place] = words
-        return [found[place] for place in range(len(pairs))]
+                words_by_place[place] = words
+        return [words_by_place[place] for place in range(len(pairs))]
 
     def _read(self, pair: Pair, source: list[int], target: list[int], alignment: Any, likely: Any) -> PairRead:
         translator = self._translator

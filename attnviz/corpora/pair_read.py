@@ -1,4 +1,4 @@
-"""One pair of a batch, with its words, as findings and measures need it."""
+"""`PairRead`: one sentence pair of a batch, with the fields that findings and measures need."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def merged(
     """
     columns = np.add.reduceat(shares, [group[0] for group in source], axis=1)
     rows = np.add.reduceat(columns, [group[0] for group in target], axis=0)
-    found: NDArray[np.float32] = (rows / [[len(group)] for group in target]).astype(np.float32)
-    return found
+    by_words: NDArray[np.float32] = (rows / [[len(group)] for group in target]).astype(np.float32)
+    return by_words
 
 
 def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

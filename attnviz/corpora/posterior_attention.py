@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from attnviz.analysis.posterior import Kind, posterior_of
-from attnviz.corpora.forced_decoding import LOGITS, Ids, Led, Steps
+from attnviz.corpora.forced_decoding import LOGITS, DecodedBatch, Ids, Steps
 from attnviz.network.output import OutputLayer
 from attnviz.network.recurrence import gru_step
 from attnviz.translator import Translator
@@ -32,7 +32,7 @@ _FACTORS: dict[Kind, tuple[float, float]] = {"balanced": (0.75, 0.25), "posterio
 
 
 @dataclass(eq=False)
-class _Looks:
+class _PairInput:
     """Input of `posterior_of` for one pair, (Ty, Tx) each."""
 
     alignment: Array
@@ -43,23 +43,23 @@ class _Looks:
     """log p(y_i | s_{i-1}, y_{i-1}, c = h_j); first an upper bound of it."""
     logits: Array
     """Logits of y_i."""
-    telling: NDArray[np.bool_]
+    decisive: NDArray[np.bool_]
     """Cells where the bound does not suffice."""
 
     def fit(self) -> Array:
         """Return how far h_j supports y_i."""
         return self.fits
 
-    def settle(self, sums: Array) -> None:
-        """Store the exact values from the log sums, one for each cell in `telling`."""
-        exact = self.logits[self.telling] - sums
-        missing = (self.alone[self.telling] - exact)[exact < np.log(0.5)]
-        self.alone -= missing.mean() if len(missing) else 0
-        self.alone[self.telling] = exact
+    def store_exact(self, sums: Array) -> None:
+        """Store the exact values from the log sums, one for each cell in `decisive`."""
+        exact = self.logits[self.decisive] - sums
+        excess = (self.alone[self.decisive] - exact)[exact < np.log(0.5)]
+        self.alone -= excess.mean() if len(excess) else 0
+        self.alone[self.decisive] = exact
         np.minimum(self.alone, 0, out=self.alone)
 
 
-class AfterReading:
+class BatchPosterior:
     """Posterior attention for a translator; it has no state between batches."""
 
     def __init__(self, translator: Translator[Any], kind: Kind, slight: float = SLIGHT) -> None:
@@ -73,27 +73,29 @@ class AfterReading:
         self._kind, self._slight = kind, slight
 
     @torch.inference_mode()
-    def __call__(self, led: Led, sources: Ids, targets: Ids) -> list[Array]:
+    def __call__(self, decoded: DecodedBatch, sources: Ids, targets: Ids) -> list[Array]:
         """Return the posterior attention of each pair, (Ty, Tx) each; rows sum to 1.
 
-        Raise ValueError where `led` is of an architecture without it.
+        Raise ValueError where `decoded` is of an architecture without it.
         """
-        if led.steps is None:
+        if decoded.steps is None:
             raise ValueError("a step of this network has more than one look")
         sizes = [(len(target), len(source)) for source, target in zip(sources, targets, strict=True)]
-        looks = [self._looks(led, led.steps, row, targets[row], *size) for row, size in enumerate(sizes)]
+        inputs = [self._input_of(decoded, decoded.steps, row, targets[row], *size) for row, size in enumerate(sizes)]
         if self._kind in _FACTORS:
             device = self._output.weight.device
-            cells = [torch.from_numpy(one.telling.ravel()).to(device) for one in looks]
-            sums = self._log_sum(torch.cat([one.readouts[cell] for one, cell in zip(looks, cells, strict=True)]))
-            ends = np.cumsum([one.telling.sum() for one in looks])[:-1]
-            for one, found in zip(looks, np.split(_exact(sums), ends), strict=True):
-                one.settle(found)
-        return [posterior_of(one, self._kind) for one in looks]
+            cells = [torch.from_numpy(pair.decisive.ravel()).to(device) for pair in inputs]
+            sums = self._log_sum(torch.cat([pair.readouts[cell] for pair, cell in zip(inputs, cells, strict=True)]))
+            ends = np.cumsum([pair.decisive.sum() for pair in inputs])[:-1]
+            for pair, pair_sums in zip(inputs, np.split(_exact(sums), ends), strict=True):
+                pair.store_exact(pair_sums)
+        return [posterior_of(pair, self._kind) for pair in inputs]
 
-    def _looks(self, led: Led, steps: Steps, row: int, ids: list[int], rows: int, columns: int) -> _Looks:
+    def _input_of(
+        self, decoded: DecodedBatch, steps: Steps, row: int, ids: list[int], rows: int, columns: int
+    ) -> _PairInput:
         wide = steps.rest[row, :rows, None] + steps.by_context[row, None, :columns]
-        own = torch.from_numpy(led.alignment[row, :rows, :columns]).to(wide)
+        own = torch.from_numpy(decoded.alignment[row, :rows, :columns]).to(wide)
         if steps.into_gates is not None:
             wide = wide + linear(_following(steps, row, rows, columns), *self._by_state)
         chosen = torch.tensor(ids, device=wide.device)
@@ -101,12 +103,12 @@ class AfterReading:
         readouts = torch.maximum(wide[..., ::2], wide[..., 1::2])
         weight, bias = self._output.weight, self._output.bias
         logits = (readouts @ weight[chosen][..., None])[..., 0] + bias[chosen][:, None]
-        flat, bound, telling = readouts.flatten(0, 1), np.zeros(own.shape), np.zeros(own.shape, bool)
+        flat, bound, decisive = readouts.flatten(0, 1), np.zeros(own.shape), np.zeros(own.shape, bool)
         if self._kind in _FACTORS:
-            some = np.unique(np.concatenate([ids, led.likeliest[row, :rows].ravel()]))
+            some = np.unique(np.concatenate([ids, decoded.likeliest[row, :rows].ravel()]))
             bound = _exact(logits - self._log_sum(flat, torch.from_numpy(some).to(wide.device)).view_as(logits))
-            telling = self._telling(alignment, bound, fits)
-        return _Looks(alignment, fits, flat, bound, _exact(logits), telling)
+            decisive = self._decisive(alignment, bound, fits)
+        return _PairInput(alignment, fits, flat, bound, _exact(logits), decisive)
 
     def _fits(self, steps: Steps, row: int, own: Tensor, chosen: Tensor) -> Array:
         """Return how far h_j supports y_i, (Ty, Tx), as `analysis.likelihood.Readouts.fit` does."""
@@ -126,7 +128,7 @@ class AfterReading:
             wide = wide + linear(after, *self._by_state)
         return wide
 
-    def _telling(self, alignment: Array, bound: Array, fits: Array) -> NDArray[np.bool_]:
+    def _decisive(self, alignment: Array, bound: Array, fits: Array) -> NDArray[np.bool_]:
         """Return which cells may have more than a `slight` share of their row."""
         times, of_fit = _FACTORS[self._kind]
         if not self._slight:
@@ -134,8 +136,8 @@ class AfterReading:
         with np.errstate(divide="ignore"):
             scores = times * (np.log(alignment) + bound) + of_fit * fits
         # Relative to the largest bound instead of the largest share: the bound exceeds it by less than 1 at most.
-        telling: NDArray[np.bool_] = scores >= scores.max(1, keepdims=True) + np.log(self._slight)
-        return telling
+        decisive: NDArray[np.bool_] = scores >= scores.max(1, keepdims=True) + np.log(self._slight)
+        return decisive
 
     def _log_sum(self, readouts: Tensor, some: Tensor | None = None) -> Tensor:
         """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (R, l), over all pieces or `some` ids: (R,)."""
@@ -145,13 +147,13 @@ class AfterReading:
             # torch would compile a bfloat16 product for each number of pieces.
             weight, bias = self._output.weight[some], bias[some]
         readouts, bias = readouts.to(weight.dtype), bias.to(weight.dtype)
-        found = []
+        logs = []
         for part in readouts.split(max(1, LOGITS // len(bias))):
             # torch accumulates in float32 for any type; asked for a float32 sum, it would copy all terms first.
             sums = linear(part, weight, bias).exp_().sum(1).float().log_()
             # Logits rarely overflow the exponential; then compute the stable sum.
-            found.append(sums if sums.isfinite().all() else linear(part, weight, bias).float().logsumexp(1))
-        return torch.cat(found)
+            logs.append(sums if sums.isfinite().all() else linear(part, weight, bias).float().logsumexp(1))
+        return torch.cat(logs)
 
 
 def _following(steps: Steps, row: int, rows: int, columns: int) -> Tensor:

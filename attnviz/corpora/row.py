@@ -12,7 +12,7 @@ from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.twins import is_word
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.corpora.drawn_links import on_words
+from attnviz.corpora.drawn_links import gold_links_of
 from attnviz.corpora.lines import Line
 from attnviz.corpora.pair_read import PairRead, merged
 from attnviz.evaluation.alignment import GoldAlignment, between_words
@@ -80,12 +80,12 @@ def _of_words(pair: PairRead, words: Words) -> dict[str, Any]:
 def _of_attention(pair: PairRead, words: Words) -> dict[str, Any]:
     covered = coverage(words.alignment)
     content = [is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS for word in words.source]
-    looked = covered[content]
+    content_coverage = covered[content]
     return {
         "entropy": float(entropy(pair.alignment).mean()),
         "largest_weight": float(pair.alignment.max(axis=1).mean()),
         "coverage": covered[:-1].astype(np.float32),
-        "least_coverage": float(looked.min()) if len(looked) else None,
+        "least_coverage": float(content_coverage.min()) if len(content_coverage) else None,
         "end_share": float(words.alignment[:-1, -1].mean()) if len(words.target) > 1 else None,
     }
 
@@ -93,13 +93,13 @@ def _of_attention(pair: PairRead, words: Words) -> dict[str, Any]:
 def _links(shares: Shares, threshold: float) -> list[dict[str, Any]]:
     """Return the links between words without `</s>`: those of at least `threshold`, and the largest of each row."""
     rows, last = shares[:-1], shares.shape[1] - 1
-    found = sorted({*links(rows, threshold), *links(rows)}, key=lambda link: link[::-1])
-    return [{"i": i, "j": j, "weight": float(rows[i, j])} for j, i in found if j < last]
+    stored = sorted({*links(rows, threshold), *links(rows)}, key=lambda link: link[::-1])
+    return [{"i": i, "j": j, "weight": float(rows[i, j])} for j, i in stored if j < last]
 
 
 def _gold(gold: GoldAlignment, pair: PairRead, words: Words) -> list[dict[str, Any]]:
-    found = sorted(on_words(gold, pair, words).items(), key=lambda one: one[0][::-1])
-    return [{"i": i, "j": j, "sure": sure} for (j, i), sure in found]
+    gold_links = sorted(gold_links_of(gold, pair, words).items(), key=lambda item: item[0][::-1])
+    return [{"i": i, "j": j, "sure": sure} for (j, i), sure in gold_links]
 
 
 def _error(gold: GoldAlignment, pair: PairRead, shares: Shares) -> float | None:
@@ -111,10 +111,10 @@ def _error(gold: GoldAlignment, pair: PairRead, shares: Shares) -> float | None:
 
 
 def _remarks(pair: PairRead) -> dict[str, Any]:
-    found: list[Finding] = findings_of(pair)
-    kinds = [finding.kind for finding in found]
-    told = [
+    findings: list[Finding] = findings_of(pair)
+    kinds = [finding.kind for finding in findings]
+    remarks = [
         {"kind": finding.kind.value, "strong": finding.strong, "remark": finding_sentence(pair, finding)}
-        for finding in found
+        for finding in findings
     ]
-    return {"omitted": kinds.count(Kind.OMITTED), "repeated": kinds.count(Kind.REPEATED), "remarks": told}
+    return {"omitted": kinds.count(Kind.OMITTED), "repeated": kinds.count(Kind.REPEATED), "remarks": remarks}

@@ -8,8 +8,8 @@ from pathlib import Path
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import WINDOW, Job, Progress
 from attnviz.corpora.settings import Settings
-from attnviz.corpora.table_parts import About
-from attnviz.corpora.workers import here, in_processes
+from attnviz.corpora.table_parts import TableMetadata
+from attnviz.corpora.workers import in_processes, in_this_process
 from attnviz.model_folder import weights_digest
 
 
@@ -26,7 +26,7 @@ def analyse_file(
     window: int = WINDOW,
     skip_malformed: bool = False,
     advance: Callable[[Progress], object] | None = None,
-) -> About:
+) -> TableMetadata:
     """Read sentences or pairs from `path`, as `read_lines` does, and write their table to `output` (Parquet).
 
     `model` is a folder, or an `Analyser` with settings of its own. With a folder, `workers` processes of one thread
@@ -51,17 +51,19 @@ def analyse_file(
         skip_malformed,
     )
     job.check()
-    if known := job.made():
-        return known
+    if finished := job.finished_table():
+        return finished
     job.begin()
-    there = job.there()
-    told = Progress.at_first(job.total, there)
+    existing = job.existing_parts()
+    progress = Progress.at_start(job.total, existing)
     # Do not start processes that have no work.
-    most = max(1, min(workers, -(-told.total // window)))
-    compute = here(model) if isinstance(model, Analyser) else in_processes(model, settings, device, most)
-    tell = advance or (lambda _: None)
-    tell(told)
-    for lines, skipped in compute(job.missing(there)):
-        told = told.further(lines, skipped)
-        tell(told)
+    processes = max(1, min(workers, -(-progress.total // window)))
+    compute = (
+        in_this_process(model) if isinstance(model, Analyser) else in_processes(model, settings, device, processes)
+    )
+    report = advance or (lambda _: None)
+    report(progress)
+    for lines, skipped in compute(job.missing_windows(existing)):
+        progress = progress.advanced_by(lines, skipped)
+        report(progress)
     return job.finish()

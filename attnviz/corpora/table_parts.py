@@ -17,14 +17,14 @@ from attnviz.corpora.lines import Line
 from attnviz.files import replacing
 from attnviz.text_files import Skipped
 
-_TOLD = 1000
+_MOST_NAMED = 1000
 """Number of skipped lines that a table lists; further ones are only counted."""
 _KEY = b"attnviz"
 """Key of our metadata in a part or table."""
 
 
 @dataclass(frozen=True)
-class About:
+class TableMetadata:
     """Metadata of a table."""
 
     fingerprint: str
@@ -38,12 +38,12 @@ class About:
     """Number and reason of the first thousand skipped lines."""
 
 
-def about(table: Path) -> About | None:
+def about(table: Path) -> TableMetadata | None:
     """Return the metadata of a table; None where it is not one of `analyse_file`."""
     try:
         metadata = parquet.read_schema(table).metadata or {}
-        told = json.loads(metadata[_KEY])
-        return About(**{**told, "named": [(number, reason) for number, reason in told["named"]]})
+        fields = json.loads(metadata[_KEY])
+        return TableMetadata(**{**fields, "named": [(number, reason) for number, reason in fields["named"]]})
     except (OSError, pa.ArrowException, ValueError, KeyError, TypeError):
         return None
 
@@ -68,20 +68,20 @@ def lines_of(part: Path) -> int:
     return int(parquet.read_metadata(part).num_rows) + len(skipped_of(part))
 
 
-def put_together(parts: Path, output: Path, told: About) -> About:
-    """Merge the parts, in order, into one table with the metadata `told` and its skipped lines."""
+def merge_parts(parts: Path, output: Path, metadata: TableMetadata) -> TableMetadata:
+    """Merge the parts, in order, into one table with `metadata`, to which the skipped lines are added."""
     files = sorted(parts.glob("*.parquet"))
     count, named = 0, list[tuple[int, str]]()
     for part in files:
         skipped = skipped_of(part)
         count += len(skipped)
-        named += skipped[: _TOLD - len(named)]
+        named += skipped[: _MOST_NAMED - len(named)]
     rows = sum(parquet.read_metadata(part).num_rows for part in files)
-    told = dataclasses.replace(told, rows=rows, skipped=count, named=named)
-    schema = SCHEMA.with_metadata({_KEY: json.dumps(dataclasses.asdict(told))})
+    metadata = dataclasses.replace(metadata, rows=rows, skipped=count, named=named)
+    schema = SCHEMA.with_metadata({_KEY: json.dumps(dataclasses.asdict(metadata))})
     with replacing(output) as beside, parquet.ParquetWriter(beside, schema, compression="zstd") as writer:
         for part in files:
             table = parquet.read_table(part).replace_schema_metadata(schema.metadata)
             if len(table):
                 writer.write_table(table.cast(schema))
-    return told
+    return metadata

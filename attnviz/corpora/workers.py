@@ -26,7 +26,7 @@ _analyser: Analyser | None = None
 """The analyser of a worker process."""
 
 
-def here(analyser: Analyser) -> Compute:
+def in_this_process(analyser: Analyser) -> Compute:
     """Return a function that computes windows one after another in this thread."""
     return lambda windows: (write_part(analyser, *window) for window in windows)
 
@@ -34,11 +34,11 @@ def here(analyser: Analyser) -> Compute:
 def in_processes(folder: str | Path, settings: Settings, device: str, workers: int) -> Compute:
     """Return a function that computes windows in `workers` processes; a single one is this process."""
     if workers == 1:
-        return lambda windows: here(Analyser.load(folder, settings, device))(windows)
-    return lambda windows: _shared_out(windows, (folder, settings, device), workers)
+        return lambda windows: in_this_process(Analyser.load(folder, settings, device))(windows)
+    return lambda windows: _in_pool(windows, (folder, settings, device), workers)
 
 
-def _shared_out(windows: Iterable[Window], loading: tuple[Any, ...], workers: int) -> Iterator[tuple[int, int]]:
+def _in_pool(windows: Iterable[Window], loading: tuple[Any, ...], workers: int) -> Iterator[tuple[int, int]]:
     """Let processes compute the windows; read no more than they can process."""
     context = multiprocessing.get_context("spawn")
     running: set[Future[tuple[int, int]]] = set()

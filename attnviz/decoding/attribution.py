@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from attnviz.decoding.forced_steps import led
+from attnviz.decoding.forced_steps import forced_steps
 from attnviz.decoding.gradient import gradient_times_input, gradients_by_route
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -30,8 +30,10 @@ def attributions_of(network: Network, decoder: StepDecoder, weights_digest: str,
     trace.
     """
     network = _recurrent(network, weights_digest, trace)
-    given = network, decoder, trace.source_ids, trace.target_ids, trace.interventions
-    gradient, erased = (measure(*given).cpu().double().numpy() for measure in (gradient_times_input, erased_embeddings))
+    arguments = network, decoder, trace.source_ids, trace.target_ids, trace.interventions
+    gradient, erased = (
+        measure(*arguments).cpu().double().numpy() for measure in (gradient_times_input, erased_embeddings)
+    )
     return Attributions(gradient, erased)
 
 
@@ -94,15 +96,15 @@ def erased_annotations(encoder: Encoder, source: Sequence[int], instead: Tensor)
     halves = []
     for reverse, (inner, outer, inner_bias, outer_bias) in enumerate(encoder.gru.all_weights):
         recurrent = FixedProduct(outer, outer_bias)
-        inputs, other = (linear(given, inner, inner_bias) for given in (embedded, instead))
-        state, found = inputs.new_zeros(1, encoder.hidden_size), []
+        inputs, replacement = (linear(vectors, inner, inner_bias) for vectors in (embedded, instead))
+        state, states = inputs.new_zeros(1, encoder.hidden_size), []
         for place, incoming in enumerate(inputs.flip(0) if reverse else inputs, 1):
             # The new last row lacks this piece; rows that lack a later piece still equal the first.
             state = torch.cat([state, state[:1]])
-            rows = torch.cat([incoming.expand(place, -1), other[None]])
+            rows = torch.cat([incoming.expand(place, -1), replacement[None]])
             state = gru_step(rows, recurrent(state), state)
-            found.append(torch.cat([state, state[:1].expand(len(inputs) - place, -1)]))
-        half = torch.stack(found, dim=1)
+            states.append(torch.cat([state, state[:1].expand(len(inputs) - place, -1)]))
+        half = torch.stack(states, dim=1)
         halves.append(torch.cat([half[:1], half[1:].flip(0)]).flip(1) if reverse else half)
     return torch.cat(halves, dim=-1)
 
@@ -111,9 +113,9 @@ def log_likelihoods(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
 ) -> Tensor:
     """Return log p(y_i) of each piece of `target`, EOS last, for each of the S sentences in `memory`, (S, Ty)."""
-    steps = led(decoder, memory, target, interventions)
-    found = [
+    steps = forced_steps(decoder, memory, target, interventions)
+    columns = [
         decoder.output.log_probabilities(step.readout[:, 0])[:, piece]
         for step, piece in zip(steps, target, strict=True)
     ]
-    return torch.stack(found, dim=1)
+    return torch.stack(columns, dim=1)

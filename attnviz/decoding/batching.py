@@ -10,10 +10,10 @@ def batches(lengths: Sequence[int], most: int) -> list[list[int]]:
 
     A batch has at most `most` pieces, padding included; a longer sentence is a batch of its own.
     """
-    found: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if found and (len(found[-1]) + 1) * lengths[place] <= most:
-            found[-1].append(place)
+    groups: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if groups and (len(groups[-1]) + 1) * lengths[index] <= most:
+            groups[-1].append(index)
         else:
-            found.append([place])
-    return [batch[::-1] for batch in found]
+            groups.append([index])
+    return [batch[::-1] for batch in groups]

@@ -16,20 +16,27 @@ def nodes_of(growth: Sequence[Sequence[Candidate]], pieces: Sequence[str]) -> tu
     `growth` has the candidates of each step of one sentence, likeliest first; `pieces` are those of the vocabulary.
     """
     nodes: list[BeamNode] = []
-    living: list[int | None] = [None]
+    beam: list[int | None] = [None]
     for step, candidates in enumerate(growth):
         after = growth[step + 1] if step + 1 < len(growth) else None
-        born: list[int | None] = []
-        for rank, one in enumerate(candidates):
-            fate = _FATES.get(one.verdict) or _fate(len(born), after)
-            if one.verdict == "lives":
-                born.append(len(nodes))
+        next_beam: list[int | None] = []
+        for rank, candidate in enumerate(candidates):
+            fate = _FATES.get(candidate.verdict) or _fate(len(next_beam), after)
+            if candidate.verdict == "lives":
+                next_beam.append(len(nodes))
             nodes.append(
                 BeamNode(
-                    living[one.parent], step, one.piece, pieces[one.piece], one.log_probability, one.total, rank, fate
+                    beam[candidate.parent],
+                    step,
+                    candidate.piece,
+                    pieces[candidate.piece],
+                    candidate.log_probability,
+                    candidate.total,
+                    rank,
+                    fate,
                 )
             )
-        living = born
+        beam = next_beam
     return tuple(nodes)
 
 
@@ -40,5 +47,5 @@ def _fate(hypothesis: int, after: Sequence[Candidate] | None) -> Fate:
     """
     if after is None:
         return "pruned"
-    went_on = any(one.parent == hypothesis and one.verdict in ("lives", "ends") for one in after)
-    return "continued" if went_on else "overtaken"
+    continued = any(candidate.parent == hypothesis and candidate.verdict in ("lives", "ends") for candidate in after)
+    return "continued" if continued else "overtaken"

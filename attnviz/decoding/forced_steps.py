@@ -12,7 +12,7 @@ from attnviz.text import BOS
 from attnviz.trace.interventions import Intervention
 
 
-def led(
+def forced_steps(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
 ) -> Iterator[Step]:
     """Yield the steps of all S sentences in `memory` with the same `target`."""

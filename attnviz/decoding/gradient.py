@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.func import vjp, vmap
 from torch.nn.functional import embedding
 
-from attnviz.decoding.forced_steps import led
+from attnviz.decoding.forced_steps import forced_steps
 from attnviz.decoding.interventions import energy_change
 from attnviz.network import RNNsearch
 from attnviz.network.derivatives import taking_derivatives
@@ -66,8 +66,8 @@ def gradients_by_route(
     # Both parts go back through the encoder together, as twice the rows.
     halves = _back_through_encoder(network.encoder, embedded, annotations, torch.cat(routes))
     weights = (inner for inner, *_ in network.encoder.gru.all_weights)
-    found = _sum((of_gates @ inner).transpose(0, 1) for of_gates, inner in zip(halves, weights, strict=True))
-    return found[: len(target)], found[len(target) :]
+    gradients = _sum((of_gates @ inner).transpose(0, 1) for of_gates, inner in zip(halves, weights, strict=True))
+    return gradients[: len(target)], gradients[len(target) :]
 
 
 def _through_decoder(
@@ -125,7 +125,7 @@ def _back_through_decoder(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention]
 ) -> _Routes:
     """Return d log p(y_i) / d h_j of the one sentence in `memory`."""
-    steps = list(led(decoder, memory, target, interventions))
+    steps = list(forced_steps(decoder, memory, target, interventions))
     start, gates = decoder.start(memory).state[0], decoder.gates
     after = torch.cat([step.state[0] for step in steps])
     before, alignment = torch.cat([start, after[:-1]]), torch.cat([step.alignment[0] for step in steps])
@@ -137,12 +137,14 @@ def _back_through_decoder(
     incoming = torch.addmm(embedding(words, decoder.words), alignment, values)
     recurrence = _Recurrence.of(incoming[:, :gates], before, products[:, :gates])
 
-    current, asked = decoder.config.readout_state == "current", gates + decoder.query_size
+    current, query_end = decoder.config.readout_state == "current", gates + decoder.query_size
     seen = decoder.recurrent(after) if current else products
-    of_wide = _of_wide(decoder, incoming[:, gates:] + seen[:, asked:], torch.cat([s.readout[0] for s in steps]), target)
+    of_wide = _of_wide(
+        decoder, incoming[:, gates:] + seen[:, query_end:], torch.cat([s.readout[0] for s in steps]), target
+    )
     by_context, by_state = (_transposed(product) for product in (decoder.values, decoder.recurrent))
     # The gradients of each word by the state; "current" readouts depend on the state after their step.
-    of_state = of_wide @ decoder.recurrent.weight[:, asked:].t() if current else torch.zeros_like(after)
+    of_state = of_wide @ decoder.recurrent.weight[:, query_end:].t() if current else torch.zeros_like(after)
     of_contexts = after.new_zeros(len(target), len(target), decoder.attention.context_size)
     of_keys = memory.keys.new_zeros(len(target), *memory.keys.shape[1:])
     of_weights = torch.zeros_like(alignment)  # from the next step's energies, which may depend on this step's weights
@@ -153,7 +155,9 @@ def _back_through_decoder(
         own[0] = of_wide[i]  # a step's readout affects its own word only
         of_incoming = torch.cat([of_inputs, own], dim=1)
         of_contexts[i, i:] = by_context(of_incoming)
-        back = _look(decoder, memory, before[i], products[i, gates:asked], weights_before[i], interventions, i)
+        back = _attention_backward(
+            decoder, memory, before[i], products[i, gates:query_end], weights_before[i], interventions, i
+        )
         of_before, of_query, of_key, of_weights[i:] = back(of_incoming @ values.t() + of_weights[i:])
         of_keys[i:] += of_key
         through = torch.cat([of_recurrent, of_query, torch.zeros_like(own) if current else own], dim=1)
@@ -172,7 +176,7 @@ def _of_wide(decoder: StepDecoder, wide: Tensor, readouts: Tensor, target: Seque
     return torch.stack([of_readouts * first, of_readouts * ~first], dim=2).flatten(1)
 
 
-def _look(
+def _attention_backward(
     decoder: StepDecoder,
     memory: Memory,
     before: Tensor,
@@ -188,13 +192,13 @@ def _look(
     """
     change, scorer = energy_change(interventions, i), decoder.attention
 
-    def look(state: Tensor, product: Tensor, keys: Tensor, weights: Tensor) -> Tensor:
+    def attention_weights(state: Tensor, product: Tensor, keys: Tensor, weights: Tensor) -> Tensor:
         features = scorer.features(weights) if scorer.reads_before else None
         energies = scorer.energies(scorer.queries(state, product), keys, features) + memory.mask[0, 0]
         return torch.softmax(energies if change is None else change(energies[None, None])[0, 0], -1)
 
     with taking_derivatives():
-        return vmap(vjp(look, before, product, memory.keys[0], weights)[1])
+        return vmap(vjp(attention_weights, before, product, memory.keys[0], weights)[1])
 
 
 def _of_annotations(
@@ -206,7 +210,7 @@ def _of_annotations(
     (R, Tx, n').
     """
     annotations = memory.annotations[0]
-    from_start = vjp(lambda given: decoder.decoder.initial_state(given[None])[0], annotations)[1]
+    from_start = vjp(lambda vectors: decoder.decoder.initial_state(vectors[None])[0], annotations)[1]
     from_keys = vjp(decoder.attention.keys, annotations)[1]
     contexts: Tensor = vmap(from_keys)(of_keys)[0].contiguous()
     contexts[..., : of_seen.shape[-1]] += of_seen
@@ -229,12 +233,12 @@ def _back_through_encoder(
         recurrence = _Recurrence.of(moved + inner_bias, before, before @ outer.t() + outer_bias)
         by_state = FixedProduct(outer.t(), torch.zeros_like(before[0]))
         of_state = torch.zeros_like(of_states[:, 0])
-        found = of_states.new_empty(len(embedded), len(of_states), len(inner))
+        gradients = of_states.new_empty(len(embedded), len(of_states), len(inner))
         for place, j in reversed(list(enumerate(order))):
             of_state += of_states[:, j]
-            found[j], of_recurrent = recurrence.back(place, of_state)
+            gradients[j], of_recurrent = recurrence.back(place, of_state)
             of_state = of_state * recurrence.update[place] + by_state(of_recurrent)
-        yield found
+        yield gradients
 
 
 def _sum(parts: Iterable[Tensor]) -> Tensor:

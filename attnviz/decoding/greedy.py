@@ -18,7 +18,7 @@ from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words
 
-_CARRIED = 0.75
+_COMPACT_BELOW = 0.75
 """Share of unfinished sentences below which a batch is compacted; compacting copies the states of the rest."""
 
 
@@ -54,7 +54,7 @@ def greedy(
         rows = [row for row, sentence in enumerate(sentences) if targets[sentence][-1] != EOS]
         if not rows:
             break
-        if len(rows) <= _CARRIED * len(sentences):
+        if len(rows) <= _COMPACT_BELOW * len(sentences):
             state, memory = state.select(rows, [[0]] * len(rows)), memory.select(rows)
             sentences, previous = [sentences[row] for row in rows], [previous[row] for row in rows]
     check_reached(interventions, i + 1)

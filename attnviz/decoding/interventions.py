@@ -18,8 +18,8 @@ from attnviz.trace.interventions import (
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
-    acting_on,
     forced_words,
+    interventions_at,
 )
 
 
@@ -28,7 +28,7 @@ def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[
 
     All hypotheses change alike. Return None where no intervention applies.
     """
-    acting = acting_on(interventions, step)
+    acting = interventions_at(interventions, step)
 
     def change(energies: Tensor) -> Tensor:
         for one in acting:
@@ -46,12 +46,12 @@ def constrained(log_probabilities: Tensor, words: Mapping[int, int], step: int) 
     if step > max(words, default=-1):
         return log_probabilities
     if step not in words:
-        going_on = log_probabilities.clone()
-        going_on[..., EOS] = float("-inf")
-        return going_on
-    alone = torch.full_like(log_probabilities, float("-inf"))
-    alone[..., words[step]] = log_probabilities[..., words[step]]
-    return alone
+        masked = log_probabilities.clone()
+        masked[..., EOS] = float("-inf")
+        return masked
+    forced = torch.full_like(log_probabilities, float("-inf"))
+    forced[..., words[step]] = log_probabilities[..., words[step]]
+    return forced
 
 
 def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) -> list[int]:
@@ -63,7 +63,7 @@ def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) 
     words = forced_words(interventions)
     ids = [words.get(step, piece) for step, piece in enumerate(target)]
     if ids[-1] != EOS:
-        raise AttnvizError(gettext("The end mark of a given translation cannot be replaced by a word."))
+        raise AttnvizError(gettext("In forced decoding, a word cannot replace the end mark of the translation."))
     ids = ids[: ids.index(EOS) + 1]
     check_reached(interventions, len(ids))
     return ids
@@ -107,6 +107,6 @@ def _changed(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
             # The softmax is invariant to shifts; relative to the largest energy, differences keep their precision.
             return (energies - energies.amax(-1, keepdim=True)) / temperature
         case ExcludePosition(position=position):
-            kept = energies.clone()
-            kept[..., position] = float("-inf")
-            return kept
+            masked = energies.clone()
+            masked[..., position] = float("-inf")
+            return masked

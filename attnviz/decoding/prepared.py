@@ -43,7 +43,7 @@ class Prepared(ABC, Generic[RecordT]):
 
     record: type[RecordT]
     """Class of its traces."""
-    keeps_steps = True
+    stores_steps = True
     """Whether a trace is made of the steps of the search."""
     decoder: Stepping[Any, Any, Any]
 
@@ -130,7 +130,7 @@ class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
 
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
         """Raise AttnvizError unless all interventions are forced words that the vocabulary has."""
-        _check_words_alone(
+        _check_only_words(
             interventions,
             source_pieces,
             self._network,
@@ -142,12 +142,12 @@ class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
         return recorded_import(self._decoder, memory, course)
 
 
-def _check_words_alone(
-    interventions: Sequence[Intervention], source_pieces: int, network: Network, otherwise: str
+def _check_only_words(
+    interventions: Sequence[Intervention], source_pieces: int, network: Network, message: str
 ) -> None:
-    """Raise AttnvizError, with the message `otherwise`, unless all interventions are valid forced words."""
+    """Raise AttnvizError, with the message `message`, unless all interventions are valid forced words."""
     if not all(isinstance(one, ForceWord) for one in interventions):
-        raise AttnvizError(otherwise)
+        raise AttnvizError(message)
     check_interventions(
         interventions, source_pieces=source_pieces, vocabulary_size=network.config.vocabulary_size, attends=False
     )
@@ -156,7 +156,7 @@ def _check_words_alone(
 class PreparedTransformer(Prepared[TransformerTrace]):
     """A transformer, prepared for decoding; once the target is known, one pass over both sides records it."""
 
-    record, keeps_steps = TransformerTrace, False
+    record, stores_steps = TransformerTrace, False
 
     def __init__(self, network: Transformer) -> None:
         """Take a network in evaluation mode."""
@@ -169,7 +169,7 @@ class PreparedTransformer(Prepared[TransformerTrace]):
 
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
         """Raise AttnvizError unless all interventions are forced words: a transformer has many attentions to change."""
-        _check_words_alone(
+        _check_only_words(
             interventions,
             source_pieces,
             self._network,

@@ -99,14 +99,14 @@ class _Sentence:
 
         `choices` encodes hypothesis and piece as hypothesis x `vocabulary` + piece.
         """
-        living: list[_Continuation] = []
+        active: list[_Continuation] = []
         self.verdicts = []
         for rank, (score, choice) in enumerate(zip(scores, choices, strict=True)):
-            if score == float("-inf") or len(living) == beam:
+            if score == float("-inf") or len(active) == beam:
                 break
             parent, piece = divmod(choice, vocabulary)
             if piece != EOS:
-                living.append(_Continuation(score, parent, piece))
+                active.append(_Continuation(score, parent, piece))
                 self.verdicts.append("lives")
             elif rank < beam and len(self.finished) < beam:
                 ids = (*self.prefixes[parent], EOS)
@@ -114,9 +114,9 @@ class _Sentence:
                 self.verdicts.append("ends")
             else:
                 self.verdicts.append("late" if rank < beam else "falls")
-        self.over = len(self.finished) == beam or not living
-        self.prefixes = [(*self.prefixes[parent], piece) for _, parent, piece in living]
-        return living
+        self.over = len(self.finished) == beam or not active
+        self.prefixes = [(*self.prefixes[parent], piece) for _, parent, piece in active]
+        return active
 
 
 def longest_target(source_pieces: int) -> int:
@@ -154,30 +154,30 @@ def search(
     """
     device, vocabulary = memory.annotations.device, decoder.config.vocabulary_size
     sentences = [_Sentence(limit) for limit in limits]
-    living, places = sentences, list(range(len(limits)))
+    active, places = sentences, list(range(len(limits)))
     state = decoder.start(memory)
     previous = torch.full((len(limits), 1), BOS, device=device)
     totals = torch.zeros(len(limits), 1, device=device)
     check_limit(words := forced_words(interventions), min(limits))
     for length in itertools.count(1):
         step, state = decoder.step(memory, state, previous, energy_change(interventions, length - 1))
-        must_end = [sentence.limit <= length for sentence in living]
+        must_end = [sentence.limit <= length for sentence in active]
         likely = decoder.output.log_probabilities(step.readout.flatten(0, 1)).view(*previous.shape, vocabulary)
         scores, choices = _continuations(constrained(likely, words, length - 1), totals, must_end, beam)
-        lists = zip(living, scores.tolist(), choices.tolist(), strict=True)
-        kept = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
+        lists = zip(active, scores.tolist(), choices.tolist(), strict=True)
+        continuations = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
         if growth is not None:
-            growth.append(_considered(living[0].verdicts, scores[0], choices[0], likely[0]))
-        rows = [row for row, sentence in enumerate(living) if not sentence.over]
-        filled = [(kept[row] + [_NONE] * beam)[:beam] for row in rows]
+            growth.append(_candidates(active[0].verdicts, scores[0], choices[0], likely[0]))
+        rows = [row for row, sentence in enumerate(active) if not sentence.over]
+        filled = [(continuations[row] + [_NONE] * beam)[:beam] for row in rows]
         parents = [[continuation.parent for continuation in row] for row in filled]
         if history is not None:
             history.append(SearchStep(step, places, parents, likely))
         if not rows:
             break
         state = state.select(rows, parents)
-        if len(rows) < len(living):
-            living, places = [living[row] for row in rows], [places[row] for row in rows]
+        if len(rows) < len(active):
+            active, places = [active[row] for row in rows], [places[row] for row in rows]
             memory = memory.select(rows)
         totals = torch.tensor([[continuation.score for continuation in row] for row in filled], device=device)
         previous = torch.tensor([[continuation.piece for continuation in row] for row in filled], device=device)
@@ -185,7 +185,7 @@ def search(
     return [sorted(sentence.finished, key=lambda f: f.score, reverse=True) for sentence in sentences]
 
 
-def _considered(verdicts: list[Verdict], scores: Tensor, choices: Tensor, likely: Tensor) -> list[Candidate]:
+def _candidates(verdicts: list[Verdict], scores: Tensor, choices: Tensor, likely: Tensor) -> list[Candidate]:
     """Return the candidates of one step of a sentence.
 
     `scores` and `choices` (C,) are its continuations and `likely` (k, K) the log probabilities of its pieces.

@@ -33,5 +33,5 @@ def course_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int,
         if places:  # not the last step: follow its backpointer
             hypothesis = history[length].parents[places[-1][0]][hypothesis]
         places.append((history[length].sentences.index(sentence), hypothesis))
-    taken = history[: len(ids)]
-    return Course(ids, [one.step for one in taken], places[::-1], [one.log_probabilities for one in taken])
+    steps = history[: len(ids)]
+    return Course(ids, [step.step for step in steps], places[::-1], [step.log_probabilities for step in steps])

@@ -41,7 +41,7 @@ def read_gold(path: Path) -> list[GoldAlignment]:
 
     Raise AttnvizError, naming file and line, where it cannot be read, or where the base of the links is ambiguous.
     """
-    records = []
+    pairs = []
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -50,35 +50,35 @@ def read_gold(path: Path) -> list[GoldAlignment]:
         if not line.strip():
             continue
         try:
-            records.append(gold_of(json.loads(line)))
+            pairs.append(parse_gold(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
             raise AttnvizError(f"Line {number} of {path} is not a gold alignment ({error}).") from error
-    if not records:
+    if not pairs:
         raise AttnvizError(f"The file {path} holds no gold alignment.")
-    base = _base(path, records)
+    base = _base(path, pairs)
     return [
         dataclasses.replace(pair, sure=_counted_from_0(pair.sure, base), possible=_counted_from_0(pair.possible, base))
-        for pair in records
+        for pair in pairs
     ]
 
 
-def gold_of(record: Mapping[str, Any]) -> GoldAlignment:
+def parse_gold(fields: Mapping[str, Any]) -> GoldAlignment:
     """Return the pair in a record `{"id", "en", "fr", "S", "P"}`, with its links counted as they are.
 
     Raise KeyError, TypeError or ValueError for anything else.
     """
-    sure, possible = (frozenset((int(j), int(i)) for j, i in record[kind]) for kind in ("S", "P"))
-    return GoldAlignment(str(record["id"]), tuple(record["en"]), tuple(record["fr"]), sure, possible - sure)
+    sure, possible = (frozenset((int(j), int(i)) for j, i in fields[kind]) for kind in ("S", "P"))
+    return GoldAlignment(str(fields["id"]), tuple(fields["en"]), tuple(fields["fr"]), sure, possible - sure)
 
 
 def _counted_from_0(links: frozenset[Link], base: int) -> frozenset[Link]:
     return frozenset((j - base, i - base) for j, i in links)
 
 
-def _base(path: Path, records: Sequence[GoldAlignment]) -> int:
+def _base(path: Path, pairs: Sequence[GoldAlignment]) -> int:
     """Return whether the links of a file count from 0 or from 1, judging by their bounds."""
     from_zero = from_one = True
-    for pair in records:
+    for pair in pairs:
         for j, i in pair.sure | pair.possible:
             from_zero &= 0 <= j < len(pair.source) and 0 <= i < len(pair.target)
             from_one &= 1 <= j <= len(pair.source) and 1 <= i <= len(pair.target)
@@ -116,15 +116,15 @@ def head_alignments(
 
     Merged as by `word_alignments`.
     """
-    found = []
+    alignments = []
     for pair in gold:
         source, target = detokenise(pair.source), detokenise(pair.target)
         trace = translator.translate(source, target=target)
         pieces = translator.tokenizer.surfaces
-        found.append(
+        alignments.append(
             between_words(pair, pieces(source), pieces(target), trace.cross_attention(heads.layer, heads.head))
         )
-    return found
+    return alignments
 
 
 def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both: bool) -> list[NDArray[np.float64]]:
@@ -133,12 +133,12 @@ def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both:
     It is the attention of each target piece to the source or, if `both`, its product with the attention in the other
     direction. Merged as by `word_alignments`.
     """
-    found = []
+    alignments = []
     for pair in gold:
         judged = detector.judge(detokenise(pair.source), detokenise(pair.target))
         shares = judged.target_alignment * judged.source_alignment.T if both else judged.target_alignment
-        found.append(between_words(pair, judged.source_surfaces[:-1], judged.target_surfaces[:-1], shares))
-    return found
+        alignments.append(between_words(pair, judged.source_surfaces[:-1], judged.target_surfaces[:-1], shares))
+    return alignments
 
 
 def word_alignments_after(
@@ -150,15 +150,15 @@ def word_alignments_after(
     """
     state = translator.network.state_dict()
     weights = {name: tensor.cpu().double().numpy() for name, tensor in state.items()}
-    found = []
+    alignments = []
     for pair in gold:
         source, target = detokenise(pair.source), detokenise(pair.target)
         shares = posterior(translator.translate(source, target=target), weights)
         pieces = translator.tokenizer.surfaces
-        found.append(between_words(pair, pieces(source), pieces(target), shares))
+        alignments.append(between_words(pair, pieces(source), pieces(target), shares))
         if progress:
             progress(1)
-    return found
+    return alignments
 
 
 def between_words(
@@ -182,11 +182,11 @@ def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float
     A piece that is only a space belongs to the next word.
     """
     owners = [index for index, word in enumerate(words) for _ in normalise(word).replace(" ", "")]
-    shares, place = np.zeros((len(words), len(pieces))), 0
+    shares, offset = np.zeros((len(words), len(pieces))), 0
     for column, piece in enumerate(pieces):
         length = len(piece.replace(SPACE, ""))
-        covered = owners[place : place + max(1, length)]
-        place += length
+        covered = owners[offset : offset + max(1, length)]
+        offset += length
         for owner in covered:
             shares[owner, column] += 1 / len(covered)
     return shares

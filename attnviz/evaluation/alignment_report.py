@@ -31,7 +31,7 @@ from attnviz.wording.transformer_stages import heads_name
 
 WHEN = ("before", "after")
 """Attention, and posterior attention once the word is known."""
-LOOKS = ("target looks", "both look")
+DIRECTIONS = ("target looks", "both look")
 """The attention of a detector in one direction and in both."""
 HEADS_COLUMNS = (
     "transformer",
@@ -87,16 +87,16 @@ def alignment_section(
         if not network.attends_once:
             notes.append(f"{model.name}: {_BEFORE_ALONE[type(network)]}")
         if heads and isinstance(network, Transformer):
-            for one in _heads_of(network.config):
-                find = partial(head_alignments, model.translator, one)
-                rated = _rated(f"{model.name}, {heads_name(one)}", WHEN[0], find, gold, choosing)
-                records += [record | _whose(model, one) for record in rated]
+            for chosen in _all_heads(network.config):
+                find = partial(head_alignments, model.translator, chosen)
+                rated = _error_rates(f"{model.name}, {heads_name(chosen)}", WHEN[0], find, gold, choosing)
+                records += [record | _head_columns(model, chosen) for record in rated]
         for when in WHEN if network.attends_once else WHEN[:1]:
-            records += _of_model(model, when, gold, choosing, progress)
+            records += _model_rows(model, when, gold, choosing, progress)
     for judge in judges:
-        for looks in LOOKS:
-            find = partial(detected_alignments, judge.detector, both=looks == LOOKS[1])
-            records += _rated(judge.name, looks, find, gold, choosing)
+        for direction in DIRECTIONS:
+            find = partial(detected_alignments, judge.detector, both=direction == DIRECTIONS[1])
+            records += _error_rates(judge.name, direction, find, gold, choosing)
         notes.append(
             f"{judge.name}, a detector, sees both sentences at once. Target looks: where each target piece looks in "
             "the source. Both look: that times how much the source piece looks back."
@@ -120,7 +120,7 @@ def heads_table(section: Section) -> list[TableRow]:
     return [row | {rate: round(row[rate], 4) for rate in ("aer", "precision", "recall")} for row in rows]
 
 
-def _whose(model: Model, heads: Heads) -> TableRow:
+def _head_columns(model: Model, heads: Heads) -> TableRow:
     """Return the model, by its weights, and the heads of a row, counted from 1; None for all of a layer's heads."""
     layer, head = heads.layer, heads.head
     return {
@@ -131,14 +131,14 @@ def _whose(model: Model, heads: Heads) -> TableRow:
     }
 
 
-def _heads_of(config: Any) -> list[Heads]:
+def _all_heads(config: Any) -> list[Heads]:
     """Return the means of a transformer's layers, and its heads."""
     layers = range(config.layers)
     single = [Heads(layer, head) for layer in layers for head in range(config.heads)]
     return [*(Heads(layer) for layer in layers), *single]
 
 
-def _of_model(
+def _model_rows(
     model: Model,
     when: str,
     gold: Mapping[str, Sequence[GoldAlignment]],
@@ -146,12 +146,12 @@ def _of_model(
     progress: Advance | None,
 ) -> list[TableRow]:
     if when == WHEN[0]:
-        return _rated(model.name, when, partial(word_alignments, model.translator), gold, choosing)
+        return _error_rates(model.name, when, partial(word_alignments, model.translator), gold, choosing)
     find = partial(word_alignments_after, model.translator, progress=progress)
-    return _rated(model.name, when, find, gold, choosing)
+    return _error_rates(model.name, when, find, gold, choosing)
 
 
-def _rated(
+def _error_rates(
     name: str,
     when: str,
     find: Callable[[Sequence[GoldAlignment]], list[NDArray[np.float64]]],
@@ -162,13 +162,13 @@ def _rated(
     files = [*gold.values(), *choosing.values()]
     sentences = list(dict.fromkeys(sentence for file in files for sentence in file))
     started = time.perf_counter()
-    found = find(sentences)
+    alignments = find(sentences)
     speed = len(sentences) / (time.perf_counter() - started)
-    matrices = dict(zip(sentences, found, strict=True))
+    matrices = dict(zip(sentences, alignments, strict=True))
     rules: dict[str, Callable[[NDArray[np.float64]], list[Link]]] = {"argmax": links, "mutual argmax": mutual_links}
     if choosing:
-        held = [sentence for file in choosing.values() for sentence in file]
-        threshold = best_threshold([matrices[sentence] for sentence in held], held)
+        choosing_sentences = [sentence for file in choosing.values() for sentence in file]
+        threshold = best_threshold([matrices[sentence] for sentence in choosing_sentences], choosing_sentences)
         rules[f"threshold {threshold:.2f}"] = lambda matrix: links(matrix, threshold)
     records = []
     for label, file in gold.items():

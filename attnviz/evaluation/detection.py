@@ -13,7 +13,7 @@ import torch
 from attnviz.detector import Detector
 from attnviz.evaluation.forced import Advance
 from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
-from attnviz.evaluation.training_log import training_of
+from attnviz.evaluation.training_log import training_cost
 from attnviz.model_folder import WEIGHTS
 from attnviz.text import EOS
 from attnviz.training.detection import EXCHANGES, TRANSLATION
@@ -56,7 +56,7 @@ def detector_section(judges: Sequence[Judge]) -> Section:
             "parameters_outside_embeddings": count - network.embedding.weight.numel(),
             "weights_bytes": (judge.folder / WEIGHTS).stat().st_size,
             "folder_bytes": sum(path.stat().st_size for path in judge.folder.rglob("*") if path.is_file()),
-            **training_of(judge.folder),
+            **training_cost(judge.folder),
         }
         records.append(record)
         hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
@@ -94,8 +94,11 @@ def detection_section(judges: Sequence[Judge], corpora: Mapping[str, Pairs], pro
         for judge in judges:
             record = _judged(judge, pairs, progress)
             records.append({"file": corpus, "model": judge.name, **record})
-            cells = [number(100 * found["accuracy"]) if found["pairs"] else "–" for found in record["kinds"]]
-            counts = " / ".join(number(found["pairs"], 0) for found in record["kinds"])
+            cells = [
+                number(100 * kind_result["accuracy"]) if kind_result["pairs"] else "–"
+                for kind_result in record["kinds"]
+            ]
+            counts = " / ".join(number(kind_result["pairs"], 0) for kind_result in record["kinds"])
             rows.append([corpus, judge.name, counts, *cells, number(1000 * record["seconds_per_pair"], 2)])
     columns = ["file", "detector", "pairs of each kind", *(f"{kind}, %" for kind in (TRANSLATION, *KINDS)), "ms a pair"]
     notes = [
@@ -113,15 +116,15 @@ def _judged(judge: Judge, pairs: Pairs, progress: Advance) -> TableRow:
     encoded.sort(key=lambda pair: (len(pair[1]), len(pair[0])))  # negatives pair targets of similar length
     groups = {TRANSLATION: encoded}
     for kind in KINDS:
-        made = (negatives.make(kind, encoded, place, random) for place in range(len(encoded)))
-        groups[kind] = [pair for pair in made if pair]
+        negative_pairs = (negatives.make(kind, encoded, index, random) for index in range(len(encoded)))
+        groups[kind] = [pair for pair in negative_pairs if pair]
     kinds, seconds = [], 0.0
     for kind, group in groups.items():
         started = time.perf_counter()
-        found = detector.judge_ids(group) > 0.5
+        is_translation = detector.judge_ids(group) > 0.5
         if kind == TRANSLATION:
             seconds = time.perf_counter() - started
-        right = found if kind == TRANSLATION else ~found
+        right = is_translation if kind == TRANSLATION else ~is_translation
         kinds.append({"kind": kind, "pairs": len(group), "accuracy": float(right.mean()) if len(group) else None})
     progress(len(pairs))
     return {"kinds": kinds, "seconds_per_pair": seconds / max(1, len(encoded))}

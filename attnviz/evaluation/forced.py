@@ -64,8 +64,8 @@ def force_pairs(
     """Force the decoder to write the target of each (source, target), in batches of similar length."""
     tokenizer = translator.tokenizer
     sides = [
-        [own.sentence(ids) for ids in own.encode_batch(list(side))]
-        for own, side in zip((tokenizer.source, tokenizer), zip(*pairs, strict=True), strict=False)
+        [vocabulary.sentence(ids) for ids in vocabulary.encode_batch(list(side))]
+        for vocabulary, side in zip((tokenizer.source, tokenizer), zip(*pairs, strict=True), strict=False)
     ]
     forced: list[Forced | None] = [None] * len(pairs)
     for places in batches([len(target) for target in sides[1]] if pairs else [], _BATCH_PIECES):
@@ -91,9 +91,9 @@ def likelihoods(forced: Iterable[Forced], targets: Iterable[str]) -> list[Likeli
     ]
 
 
-def together(found: Iterable[Likelihood]) -> Likelihood:
+def together(parts: Iterable[Likelihood]) -> Likelihood:
     """Return the likelihood of all of these together."""
-    nats, pieces, characters = zip(*((one.nats, one.pieces, one.characters) for one in found), strict=True)
+    nats, pieces, characters = zip(*((part.nats, part.pieces, part.characters) for part in parts), strict=True)
     return Likelihood(math.fsum(nats), sum(pieces), sum(characters))
 
 
@@ -107,10 +107,10 @@ def _force(
     previous = target.roll(1, dims=1)
     previous[:, 0] = BOS
     readouts, alignment = network(_padded(sources).to(device), lengths, previous)
-    kept = target != PAD
-    likely = torch.log_softmax(network.output(readouts[kept]), -1)
+    is_piece = target != PAD
+    likely = torch.log_softmax(network.output(readouts[is_piece]), -1)
     chosen = torch.zeros(target.shape, device=device)
-    chosen[kept] = likely.gather(1, target[kept][:, None])[:, 0].float()
+    chosen[is_piece] = likely.gather(1, target[is_piece][:, None])[:, 0].float()
     # Sum in float64, which not every device supports.
     return chosen.cpu().numpy().sum(1, dtype=np.float64).tolist(), alignment.float().cpu().numpy()
 

@@ -77,15 +77,17 @@ def scores_by_length(
     buckets = np.array([bucket(source) for source in sources])
     words = np.array([len(source.split()) for source in sources])
     scores = []
-    for place, label in enumerate(BUCKETS):
-        inside = buckets == place
+    for index, label in enumerate(BUCKETS):
+        inside = buckets == index
         if not inside.any():
             continue
         enough = inside.sum() >= FEWEST
         first: tuple[float, NDArray[np.float64]] | None = None
         for model, rows in counts.items():
             total, resampled = rows[inside].sum(axis=0), resampled_bleu(rows[inside])
-            likely = together(one for one, kept in zip(likelihoods[model], inside, strict=True) if kept)
+            likely = together(
+                likelihood for likelihood, included in zip(likelihoods[model], inside, strict=True) if included
+            )
             bleu = bleu_of(total)
             scores.append(
                 LengthScore(

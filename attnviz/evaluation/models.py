@@ -50,7 +50,7 @@ def translate_all(
     progress: Advance,
 ) -> list[Translated]:
     """Translate every file with every model at every beam width; raise AttnvizError, naming the place, on errors."""
-    done = []
+    results = []
     for model in models:
         for corpus, pairs in corpora.items():
             for beam in beams:
@@ -59,13 +59,13 @@ def translate_all(
                 for start in range(0, len(pairs), _BLOCK):
                     block = [source for source, _ in pairs[start : start + _BLOCK]]
                     try:
-                        found = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
+                        translated = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
                     except AttnvizError as error:
                         raise AttnvizError(f"{corpus}, after {start} pairs: {error}") from error
-                    translations += found
+                    translations += translated
                     progress(len(block))
-                done.append(Translated(model, corpus, beam, translations, time.perf_counter() - started))
-    return done
+                results.append(Translated(model, corpus, beam, translations, time.perf_counter() - started))
+    return results
 
 
 def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Advance) -> Predicted:

@@ -39,29 +39,29 @@ def overlaps(tests: Sequence[Sequence[Pair]], training: Iterable[str]) -> list[O
     Only the tests are held in memory. A sentence without letters or digits matches nothing.
     """
     keys = [[(key(source), key(target)) for source, target in pairs] for pairs in tests]
-    sought = [{sides[k] for pairs in keys for sides in pairs} - {""} for k in range(2)]
-    met: list[set[str]] = [set(), set()]
+    test_keys = [{sides[k] for pairs in keys for sides in pairs} - {""} for k in range(2)]
+    matched: list[set[str]] = [set(), set()]
     for line in training:
         for k, sentence in enumerate(line.rstrip("\r\n").split("\t")[:2]):
-            found = key(sentence)
-            if found in sought[k]:
-                met[k].add(found)
-    return [_overlap(pairs, met) for pairs in keys]
+            sentence_key = key(sentence)
+            if sentence_key in test_keys[k]:
+                matched[k].add(sentence_key)
+    return [_overlap(pairs, matched) for pairs in keys]
 
 
-def _overlap(pairs: Sequence[tuple[str, str]], met: Sequence[set[str]]) -> Overlap:
-    there = [[side in known for side, known in zip(sides, met, strict=True)] for sides in pairs]
+def _overlap(pairs: Sequence[tuple[str, str]], matched: Sequence[set[str]]) -> Overlap:
+    in_training = [[side in known for side, known in zip(sides, matched, strict=True)] for sides in pairs]
     longest = [
-        max((len(side) for side, is_there in zip(sides, flags, strict=True) if is_there), default=LETTERS)
-        for sides, flags in zip(pairs, there, strict=True)
+        max((len(side) for side, matches in zip(sides, flags, strict=True) if matches), default=LETTERS)
+        for sides, flags in zip(pairs, in_training, strict=True)
     ]
     return Overlap(
         pairs=len(pairs),
-        source=sum(flags[0] for flags in there),
-        target=sum(flags[1] for flags in there),
-        both=sum(map(all, there)),
+        source=sum(flags[0] for flags in in_training),
+        target=sum(flags[1] for flags in in_training),
+        both=sum(map(all, in_training)),
         short=sum(length < LETTERS for length in longest),
-        clean=tuple(place for place, flags in enumerate(there) if not any(flags)),
+        clean=tuple(place for place, flags in enumerate(in_training) if not any(flags)),
     )
 
 

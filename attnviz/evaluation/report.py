@@ -14,7 +14,7 @@ from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_l
 from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, search_name
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number
-from attnviz.evaluation.training_log import training_of
+from attnviz.evaluation.training_log import training_cost
 from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
@@ -46,7 +46,7 @@ def model_section(models: Sequence[Model]) -> Section:
             "parameters": sum(weight.numel() for weight in model.translator.network.parameters()),
             "weights_bytes": (model.folder / WEIGHTS).stat().st_size,
             "folder_bytes": sum(path.stat().st_size for path in model.folder.rglob("*") if path.is_file()),
-            **training_of(model.folder),
+            **training_cost(model.folder),
         }
         records.append(record)
         hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
@@ -94,40 +94,40 @@ def score_section(
     """Return BLEU, chrF2, speed and likelihood, a row for each file and model, with the searches side by side."""
     records, rows = [], []
     signatures: dict[str, str] = {}
-    beams = list(dict.fromkeys(one.beam for one in translated))
+    beams = list(dict.fromkeys(result.beam for result in translated))
     for corpus, pairs in corpora.items():
         targets = [target for _, target in pairs]
         for model in models:
-            found = together(predicted[model.name, corpus])
+            likelihood = together(predicted[model.name, corpus])
             record: TableRow = {
                 "file": corpus,
                 "pairs": len(pairs),
                 "model": model.name,
-                "perplexity": found.perplexity,
-                "bits_per_character": found.bits_per_character,
+                "perplexity": likelihood.perplexity,
+                "bits_per_character": likelihood.bits_per_character,
                 "searches": [],
             }
-            for one in translated:
-                if (one.model, one.corpus) != (model, corpus):
+            for result in translated:
+                if (result.model, result.corpus) != (model, corpus):
                     continue
-                bleu, chrf = corpus_scores(one.translations, targets)
+                bleu, chrf = corpus_scores(result.translations, targets)
                 signatures |= {score.metric: score.signature for score in (bleu, chrf)}
-                spread = interval(resampled_bleu(sentence_counts(one.translations, targets)))
+                spread = interval(resampled_bleu(sentence_counts(result.translations, targets)))
                 record["searches"].append(
                     {
-                        "beam": one.beam,
+                        "beam": result.beam,
                         "bleu": bleu.value,
                         "bleu_low": spread.low,
                         "bleu_high": spread.high,
                         "chrf2": chrf.value,
-                        "sentences_per_second": len(pairs) / one.seconds,
+                        "sentences_per_second": len(pairs) / result.seconds,
                     }
                 )
             records.append(record)
             rows.append(
                 [corpus, model.name, number(len(pairs), 0)]
                 + [number(search[key]) for key in ("bleu", "chrf2") for search in record["searches"]]
-                + [number(found.perplexity, 2), number(found.bits_per_character, 3)]
+                + [number(likelihood.perplexity, 2), number(likelihood.bits_per_character, 3)]
                 + [number(search["sentences_per_second"], 0) for search in record["searches"]]
             )
     columns = ["file", "model", "pairs"]
@@ -146,13 +146,13 @@ def length_section(
     corpora: Mapping[str, Pairs], translated: Sequence[Translated], predicted: Predicted
 ) -> tuple[Section, list[LengthScore]]:
     """Return BLEU by source length, over all files together, of each model with its widest beam."""
-    beam = max(one.beam for one in translated)
+    beam = max(result.beam for result in translated)
     pairs = [pair for corpus in corpora.values() for pair in corpus]
     translations: dict[str, list[str]] = {}
-    for one in translated:
-        if one.beam == beam:
-            translations.setdefault(one.model.name, []).extend(one.translations)
-    likely = {model: [one for corpus in corpora for one in predicted[model, corpus]] for model in translations}
+    for result in translated:
+        if result.beam == beam:
+            translations.setdefault(result.model.name, []).extend(result.translations)
+    likely = {model: [result for corpus in corpora for result in predicted[model, corpus]] for model in translations}
     scores = scores_by_length([source for source, _ in pairs], [target for _, target in pairs], translations, likely)
     first, *others = translations
     rows = []
@@ -198,9 +198,9 @@ def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance
     penalties = list(dict.fromkeys(trial.length_penalty for trial in trials))
     rows = []
     for beam in dict.fromkeys(trial.beam for trial in trials):
-        of_width = [trial for trial in trials if trial.beam == beam]
-        cells = [f"**{number(t.bleu, 2)}**" if t is best else number(t.bleu, 2) for t in of_width]
-        rows.append([search_name(beam), *cells, number(of_width[0].sentences_per_second, 0)])
+        beam_trials = [trial for trial in trials if trial.beam == beam]
+        cells = [f"**{number(t.bleu, 2)}**" if t is best else number(t.bleu, 2) for t in beam_trials]
+        rows.append([search_name(beam), *cells, number(beam_trials[0].sentences_per_second, 0)])
     columns = ["search \\ length penalty", *(f"{penalty:.1f}" for penalty in penalties), "sentences/s"]
     note = (
         f"Best for {model.name}: {search_name(best.beam)}, length penalty {best.length_penalty:.1f} (mean BLEU "
@@ -219,7 +219,7 @@ def _literal(text: str) -> str:
 def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penalty: float) -> Section:
     """Return every model's translations of the paper's sentences and of long ones."""
     texts = [*FIGURE_3, *LONG]
-    found = {
+    translations_by_search = {
         (model.name, beam): model.translator.translate_batch(texts, beam=beam, length_penalty=length_penalty)
         for model in models
         for beam in beams
@@ -227,9 +227,9 @@ def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penal
     records, lines = [], []
     for place, text in enumerate(texts):
         lines.append(f"- {text}")
-        for (name, beam), translations in found.items():
+        for (name, beam), translations in translations_by_search.items():
             records.append({"source": text, "model": name, "beam": beam, "translation": translations[place]})
-            whose = search_name(beam) if len(models) == 1 else f"{name}, {search_name(beam)}"
-            lines.append(f"  - {whose}: {_literal(translations[place])}")
+            label = search_name(beam) if len(models) == 1 else f"{name}, {search_name(beam)}"
+            lines.append(f"  - {label}: {_literal(translations[place])}")
     title = "The paper's sentences, and long ones"
     return Section("sentences", title, records, "\n".join(lines), "none", ("--sentences",))

@@ -1,4 +1,4 @@
-"""`alignment_error`: anyone's links or attention against gold links, both in any format that is read."""
+"""`alignment_error`: score links or attention of any program against gold links."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from attnviz.trace import Aligned, Attention
 from attnviz.trace.tokens import to_pieces
 
 _CLEARLY = 0.1
-"""How much lower the AER must be for links to be taken as counted, or turned, in another way than the usual."""
+"""Smallest drop in AER at which another base or direction of the links than the usual one is chosen."""
 
 
 class Turn(NamedTuple):
-    """How links are brought together with gold links."""
+    """Base of links and of gold links, and direction of the links."""
 
     links_base: int
     gold_base: int
-    turned: bool
+    swapped: bool
     """Whether the links have the target word first."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores, and what was concluded of both files."""
+    """Scores, and remarks on how both files were read."""
 
     error: AlignmentError
     remarks: tuple[str, ...]
@@ -51,7 +51,7 @@ class _Side(NamedTuple):
 
     pairs: list[Links]
     bases: tuple[int, ...]
-    """What the links may count from; those that a matrix makes count from 0."""
+    """Possible numbers of the first token, 0 or 1; links from a matrix count from 0."""
     words: list[tuple[list[str] | None, list[str] | None]]
     """The words of each pair, as far as they are known."""
     grows: bool
@@ -66,12 +66,12 @@ class _Side(NamedTuple):
 def alignment_error(
     links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1
 ) -> AlignmentError:
-    """Return AER, precision, recall and F1 of links against gold links, in all and of each sentence.
+    """Return AER, precision, recall and F1 of links against gold links, for all sentences and for each.
 
     Each of `links` and `gold` is a file, what `read_attention` returns, or a list with an item for each sentence: a
     record, pairs (source word, target word) from 0, or Pharaoh text, `0-0` sure and `1?2` possible. A matrix links each
-    target word to the source word of its largest weight, `</s>` left aside; pieces are mapped to words. Whether files
-    count from 0 or 1, and have the target word first, is told by all their links.
+    target word to the source word of its largest weight, without `</s>`; pieces are mapped to words. Whether files
+    count from 0 or 1, and have the target word first, is inferred from all their links.
     The interval of the AER is a bootstrap over sentences (`samples` corpora, percentiles of `confidence`).
     Raise AttnvizError where they are not of the same sentences, or there are no links.
     """
@@ -79,38 +79,40 @@ def alignment_error(
 
 
 def score(links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1) -> Scored:
-    """Return `alignment_error` with what was concluded of the count and direction of the links."""
-    drawn = _side(gold)
-    found = _side(links)
+    """Return `alignment_error` with remarks on the base and direction of the links."""
+    reference = _side(gold)
+    predicted = _side(links)
     remarks = list[str]()
-    found, drawn = _of_same_length(found, drawn, remarks)
-    found = _in_words_of(found, drawn)
-    if not any(pair.all for pair in drawn.pairs):
+    predicted, reference = _same_length(predicted, reference, remarks)
+    predicted = _in_gold_words(predicted, reference)
+    if not any(pair.all for pair in reference.pairs):
         raise AttnvizError(gettext("The gold file has no links."))
-    turn = _best(found, drawn, remarks)
-    error = score_links(_moved(found, turn), _gold(drawn, turn), samples=samples, confidence=confidence, seed=seed)
+    turn = _best(predicted, reference, remarks)
+    error = score_links(
+        _moved(predicted, turn), _gold(reference, turn), samples=samples, confidence=confidence, seed=seed
+    )
     return Scored(error, tuple(remarks))
 
 
-def _side(given: Any) -> _Side:
+def _side(links: Any) -> _Side:
     """Return the links of a file, of records, or of a list."""
-    if isinstance(given, (str, os.PathLike)):
-        given = read_attention(given)
-    if isinstance(given, AttentionRecords):
-        return _of_records(given)
+    if isinstance(links, (str, os.PathLike)):
+        links = read_attention(links)
+    if isinstance(links, AttentionRecords):
+        return _records_side(links)
     pairs, words = list[Links](), list[tuple[list[str] | None, list[str] | None]]()
-    for item in given:
+    for item in links:
         if isinstance(item, Aligned):
-            pairs.append(_of_record(item))
+            pairs.append(_record_links(item))
             shown = item.words()
             words.append((_without_end(shown.source), _without_end(shown.target)))
         else:
-            pairs.append(_of_item(item))
+            pairs.append(_item_links(item))
             words.append((None, None))
     return _Side(pairs, (0,), words, grows=False)
 
 
-def _of_item(item: Any) -> Links:
+def _item_links(item: Any) -> Links:
     """Return the links of one sentence in a list."""
     if isinstance(item, str):
         sure, possible = read_gold_links(item) if item.strip() else (frozenset[Link](), frozenset[Link]())
@@ -121,11 +123,11 @@ def _of_item(item: Any) -> Links:
         return Links(frozenset((int(j), int(i)) for j, i in item))
     except (TypeError, ValueError) as error:
         raise AttnvizError(
-            gettext("Links must be pairs of a source and a target word, both counted from 0.")
+            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
         ) from error
 
 
-def _of_record(record: Aligned) -> Links:
+def _record_links(record: Aligned) -> Links:
     """Return the links of a record between its words: those it was made of, or the largest weight of each row."""
     if isinstance(record, Attention) and (record.sure or record.possible) and not record.links:
         return Links(frozenset(record.sure) | frozenset(record.possible), frozenset(record.possible))
@@ -143,27 +145,27 @@ def _without_end(words: Sequence[str]) -> list[str]:
     return list(words[:-1] if words and words[-1] == "</s>" else words)
 
 
-def _of_records(records: AttentionRecords) -> _Side:
-    """Return the links of a file, between words where its tokens are known, else between what it counts."""
-    founds = list(records.found)
+def _records_side(records: AttentionRecords) -> _Side:
+    """Return the links of a file, between words where its tokens are known, else between tokens."""
+    file_pairs = list(records.pairs)
     grows = records.format == "naacl"
-    if not any(found.links is not None for found in founds):
-        records_ = list(records)
-        words = [record.words() for record in records_]
+    if not any(pair.links is not None for pair in file_pairs):
+        loaded = list(records)
+        words = [record.words() for record in loaded]
         return _Side(
-            [_of_record(record) for record in records_],
+            [_record_links(record) for record in loaded],
             (0,),
             [(_without_end(one.source), _without_end(one.target)) for one in words],
             grows,
         )
     pairs, sides = list[Links](), list[tuple[list[str] | None, list[str] | None]]()
     known, counted = True, None
-    for index, found in enumerate(founds):
+    for index, pair in enumerate(file_pairs):
         tokens = records.tokens(index)
         known &= None not in tokens
         sides.append((tokens[0], tokens[1]))
-        pairs.append(found.links or Links(frozenset()))
-    bases = (records.found.base,) if records.found.base is not None else _bases(records, pairs)
+        pairs.append(pair.links or Links(frozenset()))
+    bases = (records.pairs.base,) if records.pairs.base is not None else _bases(records, pairs)
     if known and len(bases) == 1:
         pairs = [_between_words(links, bases[0], side) for links, side in zip(pairs, sides, strict=True)]
         sides = [(_words(source), _words(target)) for source, target in sides]
@@ -172,7 +174,7 @@ def _of_records(records: AttentionRecords) -> _Side:
 
 
 def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]:
-    """Return what the links of a file may count from, as its own links and tokens allow."""
+    """Return the possible bases, 0 or 1, of the links of a file, judging by its own links and tokens."""
     if any(0 in link for links in pairs for link in links.all):
         return (0,)
     try:
@@ -183,7 +185,7 @@ def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]
 
 
 def _words(tokens: Sequence[str] | None) -> list[str] | None:
-    """Return the words that tokens make by their marks."""
+    """Return the words that tokens form by their subword marks."""
     if tokens is None:
         return None
     pieces = to_pieces(tokens)
@@ -194,53 +196,57 @@ def _words(tokens: Sequence[str] | None) -> list[str] | None:
 
 
 def _between_words(links: Links, base: int, tokens: tuple[Sequence[str] | None, Sequence[str] | None]) -> Links:
-    """Return links between the words that tokens make by their marks, from 0; those of `</s>` are left out."""
-    places = [to_pieces(side or ()).words if side else () for side in tokens]
+    """Return links between the words that tokens form by their subword marks, from 0, without those of `</s>`."""
+    word_indices = [to_pieces(side or ()).words if side else () for side in tokens]
 
     def word(link: Link) -> Link | None:
         j, i = link[0] - base, link[1] - base
-        return (places[0][j], places[1][i]) if j < len(places[0]) and i < len(places[1]) else None
+        return (
+            (word_indices[0][j], word_indices[1][i]) if j < len(word_indices[0]) and i < len(word_indices[1]) else None
+        )
 
-    moved = [frozenset(found for link in some if (found := word(link))) for some in (links.all, links.possible)]
+    moved = [
+        frozenset(word_link for link in group if (word_link := word(link))) for group in (links.all, links.possible)
+    ]
     return Links(moved[0], moved[1] - frozenset(word(link) for link in links.all - links.possible))
 
 
-def _of_same_length(found: _Side, drawn: _Side, remarks: list[str]) -> tuple[_Side, _Side]:
+def _same_length(predicted: _Side, reference: _Side, remarks: list[str]) -> tuple[_Side, _Side]:
     """Return both sides with the same number of pairs."""
-    extra = len(found.pairs) - len(drawn.pairs)
-    if extra < 0 and found.grows:
-        found = found._replace(
-            pairs=[*found.pairs, *[Links(frozenset())] * -extra], words=[*found.words, *[(None, None)] * -extra]
+    extra = len(predicted.pairs) - len(reference.pairs)
+    if extra < 0 and predicted.grows:
+        predicted = predicted._replace(
+            pairs=[*predicted.pairs, *[Links(frozenset())] * -extra], words=[*predicted.words, *[(None, None)] * -extra]
         )
-    elif extra > 0 and drawn.grows:
-        count = len(drawn.pairs)
-        found = found._replace(pairs=found.pairs[:count], words=found.words[:count])
+    elif extra > 0 and reference.grows:
+        count = len(reference.pairs)
+        predicted = predicted._replace(pairs=predicted.pairs[:count], words=predicted.words[:count])
         remarks.append(
-            gettext("The last {count} pairs are left out: the gold file does not contain them.", count=extra)
+            gettext("The last {count} sentence pairs are not scored: the gold file does not contain them.", count=extra)
         )
     elif extra:
         raise AttnvizError(
             gettext(
-                "The links cover {links} sentence pairs, the gold links {gold}. Both must cover the same pairs, "
-                "in the same order.",
-                links=len(found.pairs),
-                gold=len(drawn.pairs),
+                "The links cover {links} sentence pairs, but the gold links cover {gold}. Both must cover the "
+                "same pairs, in the same order.",
+                links=len(predicted.pairs),
+                gold=len(reference.pairs),
             )
         )
-    return found, drawn
+    return predicted, reference
 
 
-def _in_words_of(found: _Side, drawn: _Side) -> _Side:
-    """Return links between the words that the gold file has, where their texts are cut into others; by characters."""
-    pairs = list(found.pairs)
-    for index, (own, others) in enumerate(zip(found.words, drawn.words, strict=True)):
+def _in_gold_words(predicted: _Side, reference: _Side) -> _Side:
+    """Return links between the words of the gold file; where words are split differently, map them by characters."""
+    pairs = list(predicted.pairs)
+    for index, (own, others) in enumerate(zip(predicted.words, reference.words, strict=True)):
         maps = [_owners(mine, theirs, index + 1) for mine, theirs in zip(own, others, strict=True)]
         if maps == [None, None]:
             continue
         source, target = maps
 
-        def moved(some: Iterable[Link], source: Any = source, target: Any = target) -> Iterator[Link]:
-            return ((source[j] if source else j, target[i] if target else i) for j, i in some)
+        def moved(links: Iterable[Link], source: Any = source, target: Any = target) -> Iterator[Link]:
+            return ((source[j] if source else j, target[i] if target else i) for j, i in links)
 
         try:
             pairs[index] = Links(frozenset(moved(pairs[index].all)), frozenset(moved(pairs[index].possible)))
@@ -248,17 +254,17 @@ def _in_words_of(found: _Side, drawn: _Side) -> _Side:
             raise AttnvizError(
                 gettext("Pair {number}: a link names a word that is not in the sentence.", number=index + 1)
             ) from error
-    return found._replace(pairs=pairs)
+    return predicted._replace(pairs=pairs)
 
 
 def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> list[int] | None:
-    """Return the other words that hold most of each of these, by characters; None where they need no map."""
+    """Return the index in `theirs` of the word that holds most of each of `mine`; None where no map is needed."""
     if mine is None or theirs is None or len(mine) == len(theirs):
         return None
     if "".join(mine) != "".join(theirs):
         raise AttnvizError(
             gettext(
-                "The words of pair {number} differ from those in the gold file: “{own}” and “{gold}”.",
+                "The words of pair {number} differ from those in the gold file: “{own}” instead of “{gold}”.",
                 number=number,
                 own=" ".join(mine)[:60],
                 gold=" ".join(theirs)[:60],
@@ -269,42 +275,42 @@ def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> li
     return [int(word) for word in memberships(mine, theirs).argmax(axis=0)]
 
 
-def _best(found: _Side, drawn: _Side, remarks: list[str]) -> Turn:
-    """Return how the links fit the gold links best; the usual way, unless another is clearly better."""
+def _best(predicted: _Side, reference: _Side, remarks: list[str]) -> Turn:
+    """Return the base and direction with the lowest AER; the usual ones, unless others are clearly better."""
     rates = dict[Turn, float]()
-    for gold_base, links_base, turned in product(drawn.bases, found.bases, (False, True)):
-        turn = Turn(links_base, gold_base, turned)
-        gold = _gold(drawn, turn)
-        if all(j >= 0 and i >= 0 for one in (*gold,) for j, i in one.sure | one.possible):
-            rates[turn] = score_links(_moved(found, turn), gold, samples=0).aer or 0.0
+    for gold_base, links_base, swapped in product(reference.bases, predicted.bases, (False, True)):
+        turn = Turn(links_base, gold_base, swapped)
+        gold = _gold(reference, turn)
+        if all(j >= 0 and i >= 0 for pair in (*gold,) for j, i in pair.sure | pair.possible):
+            rates[turn] = score_links(_moved(predicted, turn), gold, samples=0).aer or 0.0
     usual = next(iter(rates))
     best = min(rates, key=lambda turn: (rates[turn], turn != usual))
     if rates[best] > rates[usual] - _CLEARLY:
         best = usual
-    told = {"aer": rates[best], "other": rates[usual]}
-    if best.turned:
+    rate_texts = {"aer": rates[best], "other": rates[usual]}
+    if best.swapped:
         remarks.append(
             gettext(
-                "The links have the target word first. With both sides swapped, their AER is {aer:.3f} instead "
-                "of {other:.3f}.",
-                **told,
+                "The links name the target word first. With source and target swapped, their AER is {aer:.3f} "
+                "instead of {other:.3f}.",
+                **rate_texts,
             )
         )
-    links_base = best.links_base if found.counted is None else found.counted
-    gold_base = best.gold_base if drawn.counted is None else drawn.counted
+    links_base = best.links_base if predicted.counted is None else predicted.counted
+    gold_base = best.gold_base if reference.counted is None else reference.counted
     remarks.append(
         gettext("Links count words from {links}, gold links count them from {gold}.", links=links_base, gold=gold_base)
     )
     return best
 
 
-def _moved(found: _Side, turn: Turn) -> list[frozenset[Link]]:
+def _moved(predicted: _Side, turn: Turn) -> list[frozenset[Link]]:
     """Return the links of each pair as (source word, target word) from 0."""
-    sides = (pair.turned() if turn.turned else pair for pair in found.pairs)
+    sides = (pair.swapped() if turn.swapped else pair for pair in predicted.pairs)
     return [pair.moved(-turn.links_base, -turn.links_base).all for pair in sides]
 
 
-def _gold(drawn: _Side, turn: Turn) -> list[GoldLinks]:
+def _gold(reference: _Side, turn: Turn) -> list[GoldLinks]:
     """Return the gold links of each pair from 0."""
-    moved = [pair.moved(-turn.gold_base, -turn.gold_base) for pair in drawn.pairs]
+    moved = [pair.moved(-turn.gold_base, -turn.gold_base) for pair in reference.pairs]
     return [GoldLinks(pair.all - pair.possible, pair.possible) for pair in moved]

@@ -1,4 +1,4 @@
-"""Measure the models that a training run kept on its way (`train --keep-at`).
+"""Measure the models that were saved during a training run (`train --keep-at`).
 
 Measured are attention, translations, loss and BLEU, and what the attention has learnt about gold links.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from attnviz.analysis.alignment_error import error_rate
-from attnviz.analysis.learning import learnt, untaught
+from attnviz.analysis.learning import learning_baselines, learnt
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, word_alignments
@@ -31,8 +31,8 @@ from attnviz.translator import Translator
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What every moment of a run is measured on."""
+class EvaluationData:
+    """Sentences on which every saved model of a run is measured."""
 
     name: str
     """Name of the run."""
@@ -50,8 +50,10 @@ class Asked:
         return {"loss": len(self.pairs), "bleu": len(self.pairs)} | ({"aer": len(self.gold)} if self.gold else {})
 
 
-def asked_of(run: Path, name: str, fixed: Sequence[Pair], gold: Sequence[GoldAlignment], count: int) -> Asked:
-    """Return what the moments of the `run` in this folder are measured on.
+def evaluation_data(
+    run: Path, name: str, fixed: Sequence[Pair], gold: Sequence[GoldAlignment], count: int
+) -> EvaluationData:
+    """Return the sentences on which the saved models of the `run` in this folder are measured.
 
     These are `fixed`, or else the sentences of its own snapshots; `count` of its validation pairs, beginning with those
     whose BLEU it validates; and `gold`. Raise AttnvizError where the folder is no run, or its validation files cannot
@@ -68,60 +70,60 @@ def asked_of(run: Path, name: str, fixed: Sequence[Pair], gold: Sequence[GoldAli
         raise AttnvizError(f"{run} trains a detector, which makes no translation to look into.")
     pairs = validation_pairs(config)
     drawn = [pairs[i] for i in np.random.default_rng(0).permutation(len(pairs))[:count]]
-    return Asked(name or run.resolve().name, config.guidance, fixed or fixed_pairs(config, pairs), drawn, gold)
+    return EvaluationData(name or run.resolve().name, config.guidance, fixed or fixed_pairs(config, pairs), drawn, gold)
 
 
-def kept_moments(run: Path) -> dict[int, Path]:
-    """Return the models that a `run` kept on its way, by update; raise AttnvizError where there are none."""
-    found = {
+def saved_moments(run: Path) -> dict[int, Path]:
+    """Return the folders of the models saved during `run`, by update; raise AttnvizError where there are none."""
+    folders = {
         int(path.parent.name): path.parent
         for path in (run / MOMENTS).glob(f"*/{CONFIG}")
         if path.parent.name.isdecimal()
     }
-    if not found:
+    if not folders:
         raise AttnvizError(f"{run} kept no models on the way. Train with --keep-at 0 10 25 50 100, say.")
-    return dict(sorted(found.items()))
+    return dict(sorted(folders.items()))
 
 
-def measured(run: Path, asked: Asked, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
+def measured(run: Path, data: EvaluationData, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
     """Yield the snapshots of all moments so far after each measurement, in order.
 
     Moments in `known`, an earlier result, are not measured again.
     """
-    moments, parts = kept_moments(run), [] if known is None else [known]
+    moments, parts = saved_moments(run), [] if known is None else [known]
     training = read_curves(run / "log.csv").get("training", ())
     for update, folder in moments.items():
         if known is None or update not in known.updates:
-            parts.append(_measure(Translator.load(folder, device=device), asked, update))
-        yield _with(joined(parts), asked, training)
+            parts.append(_measure(Translator.load(folder, device=device), data, update))
+        yield _with_baselines(joined(parts), data, training)
 
 
-def is_of(known: Snapshots, asked: Asked) -> bool:
-    """Return whether `known` was measured on what is `asked`, so that its moments can be reused."""
-    sentences = [(one.source, one.target) for one in known.sentences]
-    counts = {name: known.counts.get(name) for name in asked.counts}
-    return (known.name, sentences, counts) == (asked.name, list(asked.fixed), asked.counts)
+def was_measured_on(known: Snapshots, data: EvaluationData) -> bool:
+    """Return whether `known` was measured on `data`, so that its moments can be reused."""
+    sentences = [(sentence.source, sentence.target) for sentence in known.sentences]
+    counts = {name: known.counts.get(name) for name in data.counts}
+    return (known.name, sentences, counts) == (data.name, list(data.fixed), data.counts)
 
 
-def _measure(translator: Translator, asked: Asked, update: int) -> Snapshots:
+def _measure(translator: Translator, data: EvaluationData, update: int) -> Snapshots:
     """Return one moment with all its measurements."""
-    found = moment(translator, asked.fixed, update, asked.name, asked.guidance)
-    targets = [target for _, target in asked.pairs]
-    likely = together(likelihoods(force_pairs(translator, asked.pairs), targets))
+    snapshots = moment(translator, data.fixed, update, data.name, data.guidance)
+    targets = [target for _, target in data.pairs]
+    likely = together(likelihoods(force_pairs(translator, data.pairs), targets))
     values = {"loss": likely.nats / likely.pieces}
-    values["bleu"] = corpus_scores(translator.translate_batch([source for source, _ in asked.pairs]), targets)[0].value
-    counts = asked.counts
-    if asked.gold and translator.network.attends:
-        alignments = word_alignments(translator, asked.gold)
-        values["aer"] = error_rate((links(alignment) for alignment in alignments), asked.gold).aer
-        by_class = learnt(asked.gold, alignments)
-        values |= {name: one.value for name, one in by_class.items()}
-        counts |= {name: one.count for name, one in by_class.items()}
-    return replace(found, curves={name: ((update, value),) for name, value in values.items()}, counts=counts)
+    values["bleu"] = corpus_scores(translator.translate_batch([source for source, _ in data.pairs]), targets)[0].value
+    counts = data.counts
+    if data.gold and translator.network.attends:
+        alignments = word_alignments(translator, data.gold)
+        values["aer"] = error_rate((links(alignment) for alignment in alignments), data.gold).aer
+        by_class = learnt(data.gold, alignments)
+        values |= {name: score.value for name, score in by_class.items()}
+        counts |= {name: score.count for name, score in by_class.items()}
+    return replace(snapshots, curves={name: ((update, value),) for name, value in values.items()}, counts=counts)
 
 
-def _with(found: Snapshots, asked: Asked, training: Curve) -> Snapshots:
-    """Return `found` with the training loss up to its last moment, and the baselines of attention."""
-    so_far = tuple((at, loss) for at, loss in training if at <= found.updates[-1])
-    curves = {**found.curves, "training": so_far} if so_far else found.curves
-    return replace(found, curves=curves, levels=untaught(asked.gold) if asked.gold else {})
+def _with_baselines(snapshots: Snapshots, data: EvaluationData, training: Curve) -> Snapshots:
+    """Return `snapshots` with the training loss up to its last moment, and the baselines of attention."""
+    so_far = tuple((at, loss) for at, loss in training if at <= snapshots.updates[-1])
+    curves = {**snapshots.curves, "training": so_far} if so_far else snapshots.curves
+    return replace(snapshots, curves=curves, levels=learning_baselines(data.gold) if data.gold else {})

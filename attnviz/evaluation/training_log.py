@@ -8,7 +8,7 @@ from pathlib import Path
 from attnviz.evaluation.tables import TableRow
 
 
-def training_of(folder: Path) -> TableRow:
+def training_cost(folder: Path) -> TableRow:
     """Return the last row of the training log in the model's folder, or beside it in the folder of a run."""
     path = folder / "training-log.csv"
     path = path if path.is_file() else folder.parent / "log.csv"

@@ -44,14 +44,14 @@ def tune(
     trials = []
     for beam in beams:
         started = time.perf_counter()
-        found = {name: _search(translator, pairs, beam, progress) for name, pairs in corpora.items()}
-        speed = sum(map(len, found.values())) / (time.perf_counter() - started)
+        hypotheses_by_file = {name: _search(translator, pairs, beam, progress) for name, pairs in corpora.items()}
+        speed = sum(map(len, hypotheses_by_file.values())) / (time.perf_counter() - started)
         by_file = {
             name: _rescored(translator, hypotheses, [target for _, target in corpora[name]], length_penalties)
-            for name, hypotheses in found.items()
+            for name, hypotheses in hypotheses_by_file.items()
         }
-        for place, penalty in enumerate(length_penalties):
-            each = {name: scores[place] for name, scores in by_file.items()}
+        for index, penalty in enumerate(length_penalties):
+            each = {name: scores[index] for name, scores in by_file.items()}
             trials.append(Trial(beam, penalty, sum(each.values()) / len(each), each, speed))
     return trials
 
@@ -69,21 +69,24 @@ def choose(finished: Sequence[Finished], length_penalty: float) -> Finished:
 def _search(
     translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance | None
 ) -> list[list[Finished]]:
-    found: list[list[Finished]] = []
+    hypotheses: list[list[Finished]] = []
     for start in range(0, len(pairs), _BLOCK):
         block = [source for source, _ in pairs[start : start + _BLOCK]]
-        found += translator.search_batch(block, beam=beam, length_penalty=0.0)
+        hypotheses += translator.search_batch(block, beam=beam, length_penalty=0.0)
         if progress:
             progress(len(block))
-    return found
+    return hypotheses
 
 
 def _rescored(
-    translator: Translator, found: Sequence[Sequence[Finished]], references: Sequence[str], penalties: Sequence[float]
+    translator: Translator,
+    hypotheses: Sequence[Sequence[Finished]],
+    references: Sequence[str],
+    penalties: Sequence[float],
 ) -> list[float]:
     """Return the BLEU for each penalty; a hypothesis that several penalties choose is scored once."""
     totals = np.zeros((len(penalties), 10), dtype=np.int64)
-    for finished, reference in zip(found, references, strict=True):
+    for finished, reference in zip(hypotheses, references, strict=True):
         chosen = [choose(finished, penalty).ids for penalty in penalties]
         texts = {ids: translator.tokenizer.decode(ids) for ids in dict.fromkeys(chosen)}
         counts = dict(zip(texts, sentence_counts(list(texts.values()), [reference] * len(texts)), strict=True))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 from pyarrow import parquet
 
-from attnviz.analysis.pharaoh import record_links
+from attnviz.analysis.pharaoh import links_text
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Attention
@@ -37,7 +37,7 @@ def several(records: Sequence[Attention], ending: str) -> bytes:
     if ending == "json":
         return "".join(record.to_json() + "\n" for record in records).encode("utf-8")
     if ending == "pharaoh":
-        return "".join(record_links(record) + "\n" for record in records).encode("utf-8")
+        return "".join(links_text(record) + "\n" for record in records).encode("utf-8")
     if ending != "parquet":
         raise AttnvizError(
             gettext(

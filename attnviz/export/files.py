@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.gold import GoldLinks, carried
+from attnviz.analysis.gold import GoldLinks, stored_links
 from attnviz.analysis.grid import By, Face
-from attnviz.analysis.pharaoh import pharaoh, record_links
-from attnviz.analysis.posterior import posterior, words_after
+from attnviz.analysis.pharaoh import links_text, pharaoh
+from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError
 from attnviz.export.images import ImageFormat, image
 from attnviz.export.lecture import lecture_html
@@ -119,7 +119,7 @@ def contents(
     if ending == "json":
         text = trace.to_json() if what_ifs is None else what_ifs.to_json()
     elif ending == "pharaoh":
-        text = (record_links(trace) if weights is None else pharaoh(words_after(trace, weights))) + "\n"
+        text = (links_text(trace) if weights is None else pharaoh(posterior_words(trace, weights))) + "\n"
     elif ending == "html":
         text = lecture_html(
             trace,
@@ -156,7 +156,9 @@ def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = No
         return step_figure(subject, options.picture).headline(subject)
     if not trace.attends:
         return gettext("One vector for every step")
-    return ", ".join(filter(None, (heatmap_heading(options.by, options.root, options.face), told(trace).whose(trace))))
+    return ", ".join(
+        filter(None, (heatmap_heading(options.by, options.root, options.face), step_texts(trace).whose(trace)))
+    )
 
 
 def _sheet(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
@@ -194,7 +196,7 @@ def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = No
 
 def _gold(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
     """Return the gold links to mark."""
-    return carried(trace) if options.gold is None else options.gold
+    return stored_links(trace) if options.gold is None else options.gold
 
 
 def table(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> pd.DataFrame:

@@ -24,8 +24,8 @@ def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
     is a sentence that says so.
     """
     if not trace.attends:
-        told = gettext("Without attention there is no alignment: every step got the same vector.")
-        return f"<p>{escape(trace.translation)}</p><p>{escape(told)}</p>"
+        sentence = gettext("This model has no attention and no alignment: every step gets the same context vector.")
+        return f"<p>{escape(trace.translation)}</p><p>{escape(sentence)}</p>"
     cells = grid(trace, by, end)
     across = "".join(f'<th scope="col" style="{_UP}">{escape(shorten(name))}</th>' for name in cells.source)
     rows = "".join(

@@ -19,13 +19,13 @@ ImageFormat = Literal["png", "svg", "pdf"]
 BROWSER_VARIABLE = "BROWSER_PATH"
 """Environment variable with the browser to use, which Kaleido reads too."""
 
-DOTS = 3
+PNG_SCALE = 3
 """Scale of a PNG: sharp in print at its size on screen."""
 
-PATIENCE = 120.0
+TIMEOUT = 120.0
 """Seconds after which a browser that does not answer is given up."""
 
-_INSTEAD = "Files that end in .html, .tex, .csv and .json need no browser."
+_OTHER_FORMATS = "Files that end in .html, .tex, .csv and .json need no browser."
 
 
 def image(figure: go.Figure, form: ImageFormat) -> bytes:
@@ -39,37 +39,37 @@ def image(figure: go.Figure, form: ImageFormat) -> bytes:
     except ImportError as error:
         raise AttnvizError(
             f"PNG, SVG and PDF are drawn with the Python package kaleido, which is not installed: pip install kaleido. "
-            f"{_INSTEAD}"
+            f"{_OTHER_FORMATS}"
         ) from error
-    size = {"width": figure.layout.width, "height": figure.layout.height, "scale": DOTS if form == "png" else 1}
+    size = {"width": figure.layout.width, "height": figure.layout.height, "scale": PNG_SCALE if form == "png" else 1}
     browser = find_browser()
     try:
-        return _in_time(
+        return _with_timeout(
             kaleido.calc_fig(figure, opts={"format": form, **size}, kopts={"path": browser, "mathjax": False})
         )
     except Exception as error:  # report every failure of the browser in one sentence
         raise AttnvizError(
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another in "
-            f"{BROWSER_VARIABLE}. {_INSTEAD}"
+            f"{BROWSER_VARIABLE}. {_OTHER_FORMATS}"
         ) from error
 
 
-def _in_time(drawing: Coroutine[Any, Any, bytes]) -> bytes:
-    """Return the result of `drawing`; raise TimeoutError after `PATIENCE` seconds.
+def _with_timeout(drawing: Coroutine[Any, Any, bytes]) -> bytes:
+    """Return the result of `drawing`; raise TimeoutError after `TIMEOUT` seconds.
 
     Kaleido 1.5 waits forever for a browser that has died while starting. It runs in a thread of its own that nothing
     waits for, since it cannot be cancelled there.
     """
-    found: Future[bytes] = Future()
+    result: Future[bytes] = Future()
 
     def run() -> None:
         try:
-            found.set_result(asyncio.run(drawing))
-        except BaseException as error:  # noqa: BLE001  told to whoever waits
-            found.set_exception(error)
+            result.set_result(asyncio.run(drawing))
+        except BaseException as error:  # noqa: BLE001  raised again in the waiting thread
+            result.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    return found.result(timeout=PATIENCE)
+    return result.result(timeout=TIMEOUT)
 
 
 def find_browser() -> str:
@@ -78,14 +78,14 @@ def find_browser() -> str:
 
     named = os.environ.get(BROWSER_VARIABLE)
     if named:
-        found = shutil.which(named)
-        if not found:
-            raise AttnvizError(f"{BROWSER_VARIABLE} names {named}, which is no program. {_INSTEAD}")
-        return found
-    found = Chromium.find_browser(skip_local=False)
-    if not found:
+        path = shutil.which(named)
+        if not path:
+            raise AttnvizError(f"{BROWSER_VARIABLE} names {named}, which is no program. {_OTHER_FORMATS}")
+        return path
+    path = Chromium.find_browser(skip_local=False)
+    if not path:
         raise AttnvizError(
             "PNG, SVG and PDF are drawn by Chrome or Chromium, and none is found here. Install one, or name it in the "
-            f"environment variable {BROWSER_VARIABLE}. {_INSTEAD}"
+            f"environment variable {BROWSER_VARIABLE}. {_OTHER_FORMATS}"
         )
-    return found
+    return path

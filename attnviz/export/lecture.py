@@ -17,7 +17,7 @@ from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributions
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import told as told_of
+from attnviz.architectures import step_texts as step_texts
 from attnviz.export.offline_page import in_every_language, offline_page, plain, variants
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
@@ -37,7 +37,7 @@ from attnviz.wording.logit_attribution import (
     logit_attribution_sentence,
     logit_attribution_title,
 )
-from attnviz.wording.posterior_attention import after_sentence, after_title
+from attnviz.wording.posterior_attention import posterior_sentence, posterior_title
 from attnviz.wording.what_if import card_texts
 
 PICTURES = ("attention", "context", "weights", "values", "look", "candidates")
@@ -67,7 +67,7 @@ class _Lecture:
     margins: bool
     gold: GoldLinks | None
     """Gold links between the words of `trace`."""
-    accounts: tuple[LogitAttribution, ...]
+    attributions: tuple[LogitAttribution, ...]
     """Logit attribution of each step's word; empty without weights."""
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
@@ -77,14 +77,14 @@ class _Lecture:
             drawn[name] = [plain(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
         if self.after:
             drawn[POSTERIOR] = [plain(posterior_bars(self.trace, self.after, i, theme=theme)) for i in self._steps()]
-        if self.accounts:
+        if self.attributions:
             drawn[LOGIT_ATTRIBUTION] = [
                 plain(
                     logit_attribution_waterfall(
-                        self.trace, account, logit_attribution_title(self._name(i)), theme=theme
+                        self.trace, attribution, logit_attribution_title(self._name(i)), theme=theme
                     )
                 )
-                for i, account in enumerate(self.accounts)
+                for i, attribution in enumerate(self.attributions)
             ]
         return drawn
 
@@ -95,7 +95,7 @@ class _Lecture:
 
     def _grid(self, face: Face, theme: ThemeName) -> go.Figure:
         """Return a face of the heatmap, or what replaces it without attention."""
-        look: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "by": self.by,
             "colours": self.colours,
             "root": self.root,
@@ -105,44 +105,44 @@ class _Lecture:
             "gold": self.gold,
         }
         if self.after is None or face == "before":
-            return translation_figure(self.trace, **look)
-        return heatmap(self.trace, face=face, posterior=self.after.reading, **look)
+            return translation_figure(self.trace, **arguments)
+        return heatmap(self.trace, face=face, posterior=self.after.reading, **arguments)
 
     def words(self) -> dict[str, Any]:
         """Return all texts of the page in the current language."""
         pictures = self._pictures()
         steps = []
         for i in self._steps():
-            told = {stage.number: stage.sentence for stage in told_of(self.trace).narrate(self.trace, i)}
+            sentences = {stage.number: stage.sentence for stage in step_texts(self.trace).narrate(self.trace, i)}
             subject = Subject(self.trace, i)
             notes = {
-                name: {"title": picture.title(subject), "note": told[_STAGES[name]]}
+                name: {"title": picture.title(subject), "note": sentences[_STAGES[name]]}
                 for name, picture in pictures.items()
             }
             if self.after:
-                notes[POSTERIOR] = {"title": after_title(), "note": after_sentence(self.trace, self.after, i)}
-            if self.accounts:
+                notes[POSTERIOR] = {"title": posterior_title(), "note": posterior_sentence(self.trace, self.after, i)}
+            if self.attributions:
                 name = self._name(i)
-                note = logit_attribution_sentence(self.trace, self.accounts[i], name, None)
+                note = logit_attribution_sentence(self.trace, self.attributions[i], name, None)
                 notes[LOGIT_ATTRIBUTION] = {"title": logit_attribution_heading(quote(name)), "note": note}
             steps.append(
-                {"sentence": told_of(self.trace).step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes}
+                {"sentence": step_texts(self.trace).step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes}
             )
         names = {face: name for face, name in face_names().items() if face in self.faces}
         return lecture_words() | {"steps": steps, "faces": names, "footers": self._footers()}
 
     def _footers(self) -> dict[str, str]:
         """Return the footer for each face."""
-        kind = told_of(self.trace)
-        look: dict[str, Any] = {
+        kind = step_texts(self.trace)
+        arguments: dict[str, Any] = {
             "root": self.root,
             "margins": self.margins,
-            "logit_attributions": bool(self.accounts),
+            "logit_attributions": bool(self.attributions),
             "faces": len(self.faces) > 1,
             "whose": kind.whose(self.trace),
             "how": kind.how(self.trace),
         }
-        return {face: lecture_footer(self.trace, self.by, face=face, **look) for face in self.faces}
+        return {face: lecture_footer(self.trace, self.by, face=face, **arguments) for face in self.faces}
 
     def _steps(self) -> range:
         return range(len(self.trace.target_pieces))
@@ -180,46 +180,52 @@ def lecture_html(
     """
     if weights is None or not trace.attends:
         translation_figure(trace, by=by, face=face, weights=weights)  # raises where a face is not available
-    version = functools.partial(_version, weights, by=by, colours=colours, root=root, end=end, margins=margins)
+    trace_payload = functools.partial(
+        _trace_payload, weights, by=by, colours=colours, root=root, end=end, margins=margins
+    )
     source = join_pieces(trace.source_surfaces[:-1])
-    record = {
+    payload = {
         "source": source,
         "step": 1 if step is None else step + 1,
         "face": face,
         "language": language(),
         "names": LANGUAGES,
-    } | version(trace, gold=gold)
+    } | trace_payload(trace, gold=gold)
     if what_ifs is not None and what_ifs.what_ifs:
-        record |= _what_ifs(what_ifs, trace, version)
+        payload |= _what_ifs(what_ifs, trace, trace_payload)
     title = f"attnviz: {shorten(source, 80)}"
-    return offline_page("lecture.html", title, record, "lecture.js")
+    return offline_page("lecture.html", title, payload, "lecture.js")
 
 
-def _version(weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **look: Any) -> dict[str, Any]:
-    """Return the page's data for one trace."""
-    accounts: tuple[LogitAttribution, ...] = ()
+def _trace_payload(
+    weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **arguments: Any
+) -> dict[str, Any]:
+    """Return the payload of one trace."""
+    attributions: tuple[LogitAttribution, ...] = ()
     after = None
     if weights is not None and isinstance(trace, Trace):  # other traces have neither
-        accounts = tuple(logit_attributions(trace, weights, list(enumerate(trace.target_ids))))
+        attributions = tuple(logit_attributions(trace, weights, list(enumerate(trace.target_ids))))
         after = posterior_attention(trace, weights) if trace.attends else None
-    lecture = _Lecture(trace=trace, after=after, accounts=accounts, gold=gold, **look)
+    lecture = _Lecture(trace=trace, after=after, attributions=attributions, gold=gold, **arguments)
     return {
         "target": [_word(trace, i) for i in range(len(trace.target_pieces))],
         "words": in_every_language(lecture.words),
     } | variants(lecture.figures)
 
 
-def _what_ifs(what_ifs: WhatIfs, shown: Aligned, version: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Return the what-ifs in every language, the index of the displayed one, and the compressed data of the others."""
+def _what_ifs(what_ifs: WhatIfs, shown: Aligned, trace_payload: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Return the what-ifs in every language, the index of the displayed one, and compressed payloads of the others."""
     traces = [what_ifs.first, *what_ifs.traces]
-    on_show = [trace.fingerprint for trace in traces].index(shown.fingerprint)
-    packed = [None if number == on_show else _packed(version(trace)) for number, trace in enumerate(traces)]
-    return {"onShow": on_show, "others": packed, "cards": in_every_language(lambda: card_texts(what_ifs))}
+    shown_index = [trace.fingerprint for trace in traces].index(shown.fingerprint)
+    compressed = [
+        None if number == shown_index else _compressed(trace_payload(trace)) for number, trace in enumerate(traces)
+    ]
+    return {"current": shown_index, "others": compressed, "cards": in_every_language(lambda: card_texts(what_ifs))}
 
 
-def _packed(version: dict[str, Any]) -> str:
-    """Return the page's data for one trace as base64-encoded gzip of JSON."""
-    text = json.dumps(version, separators=(",", ":"), ensure_ascii=False)
+def _compressed(payload: dict[str, Any]) -> str:
+    """Return the payload of one trace as base64-encoded gzip of JSON."""
+    text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
     return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
 
 

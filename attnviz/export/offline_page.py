@@ -21,8 +21,8 @@ THEMES: tuple[ThemeName, ...] = ("light", "dark")
 _ASSETS = Path(__file__).parent / "assets"
 
 
-def offline_page(body: str, title: str, record: dict[str, Any], module: str, more: str = "") -> str:
-    """Return the HTML page of the template `body` that displays `record` with the scripts `programs`, names of assets.
+def offline_page(body: str, title: str, payload: dict[str, Any], module: str, more: str = "") -> str:
+    """Return the HTML page of the asset `body`, a template, that displays `payload` with the asset `module`, a script.
 
     It contains Plotly (about 1.2 MB) and further scripts in `more`. A content security policy forbids network access.
     """
@@ -32,40 +32,43 @@ def offline_page(body: str, title: str, record: dict[str, Any], module: str, mor
         "title": escape(title),
         "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
-        "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
+        "payload": json.dumps(payload, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": PLOTLY.text + more,
         "program": as_one_script(_ASSETS / module),
     }
     return _fill(_asset(body), parts)
 
 
-def in_every_language(told: Callable[[], Any]) -> dict[str, Any]:
-    """Return the result of `told` in each language, by language code."""
-    first, found = language(), {}
+def in_every_language(make: Callable[[], Any]) -> dict[str, Any]:
+    """Return the result of `make` in each language, by language code."""
+    first, results = language(), {}
     try:
         for code in LANGUAGES:
             set_language(code)
-            found[code] = told()
+            results[code] = make()
     finally:
         set_language(first)
-    return found
+    return results
 
 
-def variants(drawn: Callable[[ThemeName], Any]) -> dict[str, Any]:
-    """Return the result of `drawn`, JSON, in the current language and light theme, and its changes in other variants.
+def variants(draw: Callable[[ThemeName], Any]) -> dict[str, Any]:
+    """Return the result of `draw`, JSON, in the current language and light theme, and its changes in other variants.
 
     They are under "figures" and, by language and theme, "changes". All variants have the same numbers: written out,
     they would take four times the space.
     """
-    first, base = language(), drawn("light")
-    found = in_every_language(
+    first, base = language(), draw("light")
+    by_language = in_every_language(
         lambda: {
-            f"{language()}-{theme}": difference(base, drawn(theme))
+            f"{language()}-{theme}": difference(base, draw(theme))
             for theme in THEMES
             if (language(), theme) != (first, "light")
         }
     )
-    return {"figures": base, "changes": {name: change for each in found.values() for name, change in each.items()}}
+    return {
+        "figures": base,
+        "changes": {name: change for each in by_language.values() for name, change in each.items()},
+    }
 
 
 def difference(one: Any, other: Any) -> Any:
@@ -81,8 +84,8 @@ def difference(one: Any, other: Any) -> Any:
         pairs = ((str(place), *two) for place, two in enumerate(zip(one, other, strict=True)))
     else:
         return [other]
-    found = ((key, difference(mine, yours)) for key, mine, yours in pairs)
-    return {key: change for key, change in found if change is not None}
+    changes = ((key, difference(mine, yours)) for key, mine, yours in pairs)
+    return {key: change for key, change in changes if change is not None}
 
 
 def plain(figure: go.Figure) -> Any:
@@ -96,4 +99,4 @@ def _asset(name: str) -> str:
 
 def _fill(template: str, parts: dict[str, str]) -> str:
     """Return `template` with each {{name}} replaced, in one pass, so that inserted text is not substituted again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)

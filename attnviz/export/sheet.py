@@ -1,10 +1,10 @@
-"""Titles of exported figures: what is shown, and of which sentences."""
+"""Prepare figures for files: print layout, and a title with both sentences."""
 
 from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.figures.build import for_print
 from attnviz.figures.labels import literal
 from attnviz.figures.letters import width
@@ -19,7 +19,7 @@ _BOLD = 1.1
 """Width of bold letters relative to regular ones."""
 _SIDE, _TOP = 16, 26
 """Pixels left and right of the title, and above it."""
-_ROOM = 84
+_TITLE_HEIGHT = 84
 """Pixels of its three lines, including those above."""
 _EDGE = 10
 """Pixels added at the other edges, where the page has space anyway."""
@@ -32,7 +32,9 @@ def printed(figure: go.Figure, trace: Aligned, heading: str, *, theme: ThemeName
 
     Each sentence is on a line of its own, shortened where it does not fit.
     """
-    return _titled(figure, heading, told(trace).made_by(trace), (trace.source_text, trace.translation), theme=theme)
+    return _titled(
+        figure, heading, step_texts(trace).made_by(trace), (trace.source_text, trace.translation), theme=theme
+    )
 
 
 def titled(
@@ -56,16 +58,18 @@ def _titled(
     """Return `figure` as `titled` does; `made_by` names the origin of its numbers."""
     ink = palette(theme)
     drawn = for_print(figure, ink.sheet)
-    beside = max(_NARROWEST - drawn.layout.width, 0)  # empty space on the right
-    room = drawn.layout.width + beside - 2 * _SIDE
+    extra = max(_NARROWEST - drawn.layout.width, 0)  # empty space on the right
+    space = drawn.layout.width + extra - 2 * _SIDE
     model = "  " + gettext("attnviz, {made_by}", made_by=made_by)
-    size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])
-    first = fit(heading, room / _BOLD, size)
+    size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= space), _HEADINGS[-1])
+    first = fit(heading, space / _BOLD, size)
     lines = [f'<span style="font-size:{size}px"><b>{literal(first)}</b></span>']
-    if _BOLD * width(first, size) + width(model, _SENTENCE) <= room:
+    if _BOLD * width(first, size) + width(model, _SENTENCE) <= space:
         lines[0] += f'<span style="color:{ink.quiet}">{literal(model)}</span>'
     for sentence, colour in zip(sentences, (ink.encoder, ink.decoder), strict=False):
-        lines.append(f'<span style="color:{colour}">{literal(fit(" ".join(sentence.split()), room, _SENTENCE))}</span>')
+        lines.append(
+            f'<span style="color:{colour}">{literal(fit(" ".join(sentence.split()), space, _SENTENCE))}</span>'
+        )
     title = {
         "text": "<br>".join(lines),
         "font": {"size": _SENTENCE, "color": ink.ink},
@@ -80,19 +84,19 @@ def _titled(
     margin = drawn.layout.margin
     return drawn.update_layout(
         title=title,
-        height=drawn.layout.height + _ROOM + _EDGE,
-        width=drawn.layout.width + beside,
-        margin={"t": margin.t + _ROOM, "r": margin.r + beside + _EDGE, "b": margin.b + _EDGE},
+        height=drawn.layout.height + _TITLE_HEIGHT + _EDGE,
+        width=drawn.layout.width + extra,
+        margin={"t": margin.t + _TITLE_HEIGHT, "r": margin.r + extra + _EDGE, "b": margin.b + _EDGE},
     )
 
 
-def fit(text: str, room: float, size: int) -> str:
-    """Return `text`, shortened at a word with an ellipsis to at most `room` pixels."""
-    if width(text, size) <= room:
+def fit(text: str, space: float, size: int) -> str:
+    """Return `text`, shortened at a word with an ellipsis to at most `space` pixels."""
+    if width(text, size) <= space:
         return text
-    kept = text
-    while kept and width(kept + " …", size) > room:
-        words = kept.rsplit(" ", 1)
+    short = text
+    while short and width(short + " …", size) > space:
+        words = short.rsplit(" ", 1)
         # Cut long words, and scripts without spaces, between letters.
-        kept = words[0] if len(words) == 2 and len(words[1]) < 30 else kept[:-1]
-    return kept.rstrip() + " …"
+        short = words[0] if len(words) == 2 and len(words[1]) < 30 else short[:-1]
+    return short.rstrip() + " …"

@@ -60,21 +60,21 @@ class Story:
     """Authors, title, and arXiv number where there is one."""
 
 
-def story_html(told: Callable[[ThemeName], Story]) -> str:
-    """Return an HTML page of the story that `told` returns in the current language, for a theme.
+def story_html(make_story: Callable[[ThemeName], Story]) -> str:
+    """Return an HTML page of the story that `make_story` returns in the current language, for a theme.
 
     The page has a language switch, uses the browser's theme, and needs no network (see `offline_page`). Each figure has
     its text alternative and its numbers as a table, shortened to MOST_ROWS.
     """
-    first = told("light")
-    record = {
+    first = make_story("light")
+    payload = {
         "language": language(),
         "names": LANGUAGES,
         "opened": first.opened,
-        "words": in_every_language(lambda: _words(told("light"))),
-    } | variants(lambda theme: _drawn(told(theme)))
+        "words": in_every_language(lambda: _words(make_story("light"))),
+    } | variants(lambda theme: _drawn(make_story(theme)))
     program = KATEX.text if any(chapter.equation for chapter in first.chapters) else ""
-    return offline_page("story.html", f"attnviz: {first.title}", record, "story.js", program)
+    return offline_page("story.html", f"attnviz: {first.title}", payload, "story.js", program)
 
 
 def _words(story: Story) -> dict[str, Any]:
@@ -95,7 +95,8 @@ def _words(story: Story) -> dict[str, Any]:
                 "heading": chapter.heading,
                 "paragraphs": chapter.paragraphs,
                 "pictures": [
-                    {"title": one.title, "notes": one.notes, "table": _table(one.numbers)} for one in chapter.pictures
+                    {"title": picture.title, "notes": picture.notes, "table": _table(picture.numbers)}
+                    for picture in chapter.pictures
                 ],
                 "tables": [{"title": title} | _table(numbers) for title, numbers in chapter.tables],
             }
@@ -111,12 +112,12 @@ def _words(story: Story) -> dict[str, Any]:
 def _drawn(story: Story) -> list[dict[str, Any]]:
     """Return the equation and the figures of each chapter; further figures of a picture as changes of the first."""
     return [
-        {"equation": chapter.equation, "pictures": [_moved(one.figures) for one in chapter.pictures]}
+        {"equation": chapter.equation, "pictures": [_figure_changes(picture.figures) for picture in chapter.pictures]}
         for chapter in story.chapters
     ]
 
 
-def _moved(figures: tuple[go.Figure, ...]) -> dict[str, Any]:
+def _figure_changes(figures: tuple[go.Figure, ...]) -> dict[str, Any]:
     first, *others = map(plain, figures)
     return {"first": first, "others": [{"change": difference(first, other)} for other in others]}
 

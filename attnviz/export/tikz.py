@@ -15,7 +15,7 @@ from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 
 LONGEST_LABEL = 30
-"""Characters of the longest label; paper has more room than a page."""
+"""Characters of the longest label; paper has more space than a page."""
 
 _PREAMBLE = r"""\usepackage[utf8]{inputenc}
 \usepackage[T1]{fontenc}

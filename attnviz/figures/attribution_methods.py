@@ -18,14 +18,14 @@ from attnviz.figures.labels import axis_labels, literal
 from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.wording.attribution_methods import attribution_method_names
+from attnviz.wording.attribution_methods import attribution_method_texts
 from attnviz.wording.labels import shorten
 
-_ROW, _CAPTION, _KEY = (11, 20), 44, 40
+_ROW, _CAPTION, _COLOUR_BAR = (11, 20), 44, 40
 """Pixels: smallest and largest row, caption above a panel, colour bar below all."""
 _GAP = 14
 """Pixels between panels side by side."""
-_COLUMN = 5
+_NARROWEST_COLUMN = 5
 """Pixels of the narrowest column; long sentences are read by their pattern and by hovering."""
 _LABEL = 12
 _EM = 0.56
@@ -33,7 +33,7 @@ _EM = 0.56
 
 def attributions_figure(
     trace: Trace,
-    found: AttributionMethods,
+    attributions: AttributionMethods,
     *,
     by: By = "words",
     end: bool = True,
@@ -44,93 +44,103 @@ def attributions_figure(
 ) -> go.Figure:
     """Draw each attribution as a heatmap, `across` of them side by side: target down, source across.
 
-    All share one scale: each entry divided by the sum of absolute values of its row (`Answers.shares`). Blue supports
-    the word, red opposes it, with the square root as intensity; hover texts have the numbers themselves. `step`
-    (0-based) frames its row in all panels. Labels are thinned for a figure `width` pixels wide. `layout.meta` has, as
-    that of `heatmap`, `alt`, `narrowest`, `steps`, `sources`, `rows`, `columns` and `frame`, and the axes of each panel
-    by attribution (`panels`), for a shared cursor. Raise ValueError for an unknown `by` or unless `across` is at least
-    1.
+    All share one scale: each entry divided by the sum of absolute values of its row (`AttributionMethods.shares`). Blue
+    supports the word, red opposes it, with the square root as intensity; hover texts have the numbers themselves.
+    `step` (0-based) frames its row in all panels. Labels are thinned for a figure `width` pixels wide. `layout.meta`
+    has, as that of `heatmap`, `alt`, `narrowest`, `steps`, `sources`, `rows`, `columns` and `frame`, and the axes of
+    each panel by attribution (`panels`), for a shared cursor. Raise ValueError for an unknown `by` or unless `across`
+    is at least 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
     cells, ink = grid(trace, by, end), palette(theme)
-    across = min(across, len(found.names))
-    layout, axes = _layout(cells, found.names, across, width, ink)
+    across = min(across, len(attributions.names))
+    layout, axes = _layout(cells, attributions.names, across, width, ink)
     rows = rows_of_steps(cells, len(trace.target_pieces))
     row = None if step is None else rows[step]
     panels = []
-    for place, name in enumerate(found.names):
-        panels.append(_panel(trace, found, name, cells, by, ink) | axes[place] | {"showscale": place == 0})
+    for place, name in enumerate(attributions.names):
+        panels.append(_panel(trace, attributions, name, cells, by, ink) | axes[place] | {"showscale": place == 0})
         if row is not None:
             frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME)
             layout["shapes"].append(frame | {"xref": axes[place]["xaxis"], "yref": axes[place]["yaxis"]})
-    panels[0]["colorbar"] = _key(layout, ink)
+    panels[0]["colorbar"] = _colour_bar(layout, ink)
     layout["meta"] |= {
-        "alt": _alt(trace, found, step),
+        "alt": _alt(trace, attributions, step),
         "steps": [steps[0] for steps in cells.steps],
         "rows": rows,
         "sources": [pieces[0] for pieces in cells.pieces],
         "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
         "frame": ROW_FRAME,
         "mark": CELL_FRAME,
-        "panels": {name: axes[place] for place, name in enumerate(found.names)},
+        "panels": {name: axes[place] for place, name in enumerate(attributions.names)},
     }
     return build(panels, layout)
 
 
-def attributions_table(trace: Trace, found: AttributionMethods, step: int) -> pd.DataFrame:
+def attributions_table(trace: Trace, attributions: AttributionMethods, step: int) -> pd.DataFrame:
     """Return the attributions of 0-based `step` in their own units, a row for each source piece (counted from 1)."""
-    told = attribution_method_names()
+    labels = attribution_method_texts()
     columns: dict[str, Any] = {gettext("source piece"): list(trace.source_pieces)}
-    columns |= {f"{told[name].name}, {told[name].unit}": found.matrices[name][step] for name in found.names}
+    columns |= {
+        f"{labels[name].name}, {labels[name].unit}": attributions.matrices[name][step] for name in attributions.names
+    }
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(trace.source_pieces) + 1, name="j"))
 
 
-def attribution_table(trace: Trace, found: AttributionMethods, name: AttributionMethod) -> pd.DataFrame:
+def attribution_table(trace: Trace, attributions: AttributionMethods, name: AttributionMethod) -> pd.DataFrame:
     """Return one attribution in its own unit: target pieces down, source pieces across, each with its number."""
     rows, columns = (
         [f"{number} {piece}" for number, piece in enumerate(pieces, 1)]
         for pieces in (trace.target_pieces, trace.source_pieces)
     )
-    return pd.DataFrame(found.matrices[name], index=pd.Index(rows, name=gettext("target \\ source")), columns=columns)
+    return pd.DataFrame(
+        attributions.matrices[name], index=pd.Index(rows, name=gettext("target \\ source")), columns=columns
+    )
 
 
-def all_attributions_table(trace: Trace, found: AttributionMethods) -> pd.DataFrame:
+def all_attributions_table(trace: Trace, attributions: AttributionMethods) -> pd.DataFrame:
     """Return the attributions of all steps in their own units, a row for each target piece i and source piece j.
 
     Both are counted from 1.
     """
-    told, (steps, pieces) = attribution_method_names(), found.matrices[found.names[0]].shape
+    labels, (steps, pieces) = attribution_method_texts(), attributions.matrices[attributions.names[0]].shape
     index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
     columns: dict[str, Any] = {
         gettext("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
         gettext("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
     }
-    columns |= {f"{told[name].name}, {told[name].unit}": found.matrices[name].ravel() for name in found.names}
+    columns |= {
+        f"{labels[name].name}, {labels[name].unit}": attributions.matrices[name].ravel() for name in attributions.names
+    }
     return pd.DataFrame(columns, index=index)
 
 
-def agreement_table(found: Agreement) -> pd.DataFrame:
+def agreement_table(agreement: Agreement) -> pd.DataFrame:
     """Return the agreement of each pair of attributions: same top piece, tau-b, total variation."""
-    told = attribution_method_names()
-    pairs = list(zip(*np.triu_indices(len(found.names), 1), strict=True))
+    labels = attribution_method_texts()
+    pairs = list(zip(*np.triu_indices(len(agreement.names), 1), strict=True))
     frame = {
-        gettext("attribution"): [told[found.names[one]].name for one, _ in pairs],
-        gettext("other attribution"): [told[found.names[other]].name for _, other in pairs],
-        gettext("same top piece"): [found.top[pair] for pair in pairs],
-        gettext("Kendall’s τ"): [found.tau[pair] for pair in pairs],
-        gettext("total variation"): [found.variation[pair] for pair in pairs],
+        gettext("attribution"): [labels[agreement.names[one]].name for one, _ in pairs],
+        gettext("other attribution"): [labels[agreement.names[other]].name for _, other in pairs],
+        gettext("same top piece"): [agreement.top[pair] for pair in pairs],
+        gettext("Kendall’s τ"): [agreement.tau[pair] for pair in pairs],
+        gettext("total variation"): [agreement.variation[pair] for pair in pairs],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pairs) + 1, name=gettext("row")))
 
 
-def _panel(trace: Trace, found: AttributionMethods, name: AttributionMethod, cells: Grid, by: By, ink: Palette) -> Spec:
+def _panel(
+    trace: Trace, attributions: AttributionMethods, name: AttributionMethod, cells: Grid, by: By, ink: Palette
+) -> Spec:
     """Return the heatmap of one attribution."""
-    told = attribution_method_names()[name]
-    shares, amounts = (_cut(trace, values, cells, by) for values in (found.shares(name), found.matrices[name]))
+    label = attribution_method_texts()[name]
+    shares, amounts = (
+        _on_grid(trace, values, cells, by) for values in (attributions.shares(name), attributions.matrices[name])
+    )
     panel = {
         "type": "heatmap",
-        "name": told.name,
+        "name": label.name,
         "z": shares,
         "zmin": -1,
         "zmax": 1,
@@ -138,15 +148,15 @@ def _panel(trace: Trace, found: AttributionMethods, name: AttributionMethod, cel
         "xgap": 1 if max(shares.shape) <= 24 else 0,
         "ygap": 1 if max(shares.shape) <= 24 else 0,
     }
-    number = f"{literal(told.name)}: %{{customdata:.3f}} {told.unit}<extra></extra>"
-    if shares.size * len(found.names) > MOST_TEXTS:
+    number = f"{literal(label.name)}: %{{customdata:.3f}} {label.unit}<extra></extra>"
+    if shares.size * len(attributions.names) > MOST_TEXTS:
         return panel | {"customdata": amounts, "hovertemplate": number}
     names = [literal(shorten(column, 40)) for column in cells.source]
     texts = [[f"{literal(shorten(row, 40))} ← {column}" for column in names] for row in cells.target]
     return panel | {"customdata": amounts, "text": texts, "hovertemplate": f"%{{text}}<br>{number}"}
 
 
-def _cut(trace: Trace, values: NDArray[np.float64], cells: Grid, by: By) -> NDArray[np.float32]:
+def _on_grid(trace: Trace, values: NDArray[np.float64], cells: Grid, by: By) -> NDArray[np.float32]:
     """Return (Ty, Tx) `values` on a grid, (rows, columns), merged and cropped like the attention."""
     merged = trace.words().merged(values) if by == "words" else values.astype(np.float32)
     return merged[: len(cells.target), : len(cells.source)]
@@ -166,16 +176,16 @@ def _layout(
     slanted = max(len(shorten(name, _LABEL)) for name in cells.source) * size * _EM
     left = int(max(len(shorten(name, _LABEL)) for name in cells.target) * 12 * _EM) + 14
     plot = down * height + (down - 1) * _CAPTION
-    margin = {"l": left, "r": 12, "t": _CAPTION, "b": int(slanted) + 10 + _KEY}
+    margin = {"l": left, "r": 12, "t": _CAPTION, "b": int(slanted) + 10 + _COLOUR_BAR}
     layout = base_layout(ink) | {
         "height": round(plot + margin["t"] + margin["b"]),
         "margin": margin,
         "hovermode": "closest",
         "annotations": [],
         "shapes": [],
-        "meta": {"narrowest": max(300, left + 12 + across * (_COLUMN * columns + _GAP))},
+        "meta": {"narrowest": max(300, left + 12 + across * (_NARROWEST_COLUMN * columns + _GAP))},
     }
-    told, axes = attribution_method_names(), []
+    labels, axes = attribution_method_texts(), []
     gap = _GAP / (wide - left)
     width = (1 - gap * (across - 1)) / across
     for place, name in enumerate(names):
@@ -194,7 +204,7 @@ def _layout(
         }
         layout["annotations"].append(
             {
-                "text": f"<b>{told[name].name}</b><br>{told[name].says}",
+                "text": f"<b>{labels[name].name}</b><br>{labels[name].summary}",
                 "showarrow": False,
                 "align": "left",
                 "xref": "paper",
@@ -244,7 +254,7 @@ def _target_axis(cells: Grid, height: float, ink: Palette) -> Spec:
     }
 
 
-def _key(layout: Spec, ink: Palette) -> Spec:
+def _colour_bar(layout: Spec, ink: Palette) -> Spec:
     """Return the colour bar, below all panels."""
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     return {
@@ -266,22 +276,22 @@ def _key(layout: Spec, ink: Palette) -> Spec:
     }
 
 
-def _alt(trace: Trace, found: AttributionMethods, step: int | None) -> str:
-    told, steps = attribution_method_names(), range(len(trace.target_pieces)) if step is None else [step]
+def _alt(trace: Trace, attributions: AttributionMethods, step: int | None) -> str:
+    labels, steps = attribution_method_texts(), range(len(trace.target_pieces)) if step is None else [step]
     listed = "; ".join(
         gettext(
             "{answer}: {piece}",
-            answer=told[name].name,
+            answer=labels[name].name,
             piece=", ".join(
                 f"{shorten(trace.target_pieces[i], 20)} ← {shorten(trace.source_pieces[int(row.argmax())], 20)}"
-                for i, row in ((i, found.matrices[name][i]) for i in list(steps)[:12])
+                for i, row in ((i, attributions.matrices[name][i]) for i in list(steps)[:12])
             ),
         )
-        for name in found.names
+        for name in attributions.names
     )
     return gettext(
-        "{count} attributions of each word, as heatmaps with the same scale. Most important piece according to "
-        "each: {listed}.",
-        count=len(found.names),
+        "Heatmaps of {count} attribution methods, with the same scale. Most important source piece for each "
+        "target piece, by method: {listed}.",
+        count=len(attributions.names),
         listed=listed,
     )

@@ -47,12 +47,12 @@ def places_of(tree: BeamTree) -> Places:
     grid, rows = _Grid(), np.zeros(len(tree.nodes), dtype=np.int64)
     parts: list[Part | None] = [None] * len(tree.nodes)
     for part, leaf in _leaves(tree):
-        way = [index for index in tree.path(leaf) if parts[index] is None]
-        first, last = tree.nodes[way[0]], tree.nodes[way[-1]]
+        branch = [index for index in tree.path(leaf) if parts[index] is None]
+        first, last = tree.nodes[branch[0]], tree.nodes[branch[-1]]
         beside = 0 if first.parent is None else int(rows[first.parent])
         end = tree.steps if part == "winner" else last.step + (part == "finished")
-        row = grid.take(beside, first.step, end, every=2 if len(way) > _SHORT else 1)
-        for index in way:
+        row = grid.take(beside, first.step, end, every=2 if len(branch) > _SHORT else 1)
+        for index in branch:
             rows[index], parts[index] = row, part
     used = np.unique(rows)
     return Places(np.searchsorted(used, rows), tuple(part or "twig" for part in parts))
@@ -61,8 +61,8 @@ def places_of(tree: BeamTree) -> Places:
 def _leaves(tree: BeamTree) -> list[tuple[Part, int]]:
     """Return the ends of all branches, in the order in which they get rows."""
     ends: dict[Part, list[int]] = {"winner": [tree.winner], "finished": list(tree.finished[1:])}
-    lived = [index for index, node in enumerate(tree.nodes) if node.fate in ("overtaken", "pruned")]
-    ends["dropped"] = sorted(lived, key=lambda index: -tree.nodes[index].step)
+    dropped = [index for index, node in enumerate(tree.nodes) if node.fate in ("overtaken", "pruned")]
+    ends["dropped"] = sorted(dropped, key=lambda index: -tree.nodes[index].step)
     ends["twig"] = [index for index, node in enumerate(tree.nodes) if node.fate in ("outside", "late")]
     return [(part, leaf) for part, leaves in ends.items() for leaf in leaves]
 

@@ -18,7 +18,7 @@ from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree
-from attnviz.wording.beam_tree import course_of_search, fate_name, fate_of, why_it_won
+from attnviz.wording.beam_tree import fate_name, fate_of, search_sentence, winner_sentence
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
 
@@ -26,7 +26,7 @@ _LABEL, _TAIL = 14, 48
 """Characters of a piece's label, and of the text before it in a hover text."""
 _ROW, _TOP, _BOTTOM, _LEFT, _RIGHT = 19, 28, 12, 40, 16
 """Pixels of a row and of the margins; the left one holds `<s>`."""
-_NARROW, _WIDE, _ROOM = 22, 64, 760
+_NARROW, _WIDE, _FULL_WIDTH = 22, 64, 760
 """Pixels between two columns, at least and at most, and total width that a short search fills."""
 _LEAST = 34
 """Pixels of the narrowest column."""
@@ -40,7 +40,7 @@ _APART = 3
 
 
 @dataclass(frozen=True)
-class _Look:
+class _PartStyle:
     """Style of a part of the tree."""
 
     size: float
@@ -52,11 +52,11 @@ class _Look:
     """Width of the letters relative to regular ones."""
 
 
-_LOOKS: dict[Part, _Look] = {
-    "twig": _Look(10.5, 0.7, dash="dot"),
-    "dropped": _Look(11.5, 1.1),
-    "finished": _Look(12.5, 1.7),
-    "winner": _Look(13.5, 3, wide=1.08),
+_STYLES: dict[Part, _PartStyle] = {
+    "twig": _PartStyle(10.5, 0.7, dash="dot"),
+    "dropped": _PartStyle(11.5, 1.1),
+    "finished": _PartStyle(12.5, 1.7),
+    "winner": _PartStyle(13.5, 3, wide=1.08),
 }
 """Styles, in drawing order."""
 
@@ -86,10 +86,10 @@ def beam_tree_figure(
     """
     ink, places = palette(theme), places_of(tree)
     names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
-    halves = [_half(node.piece, _LOOKS[part]) for node, part in zip(tree.nodes, places.parts, strict=True)]
+    halves = [_half_width(node.piece, _STYLES[part]) for node, part in zip(tree.nodes, places.parts, strict=True)]
     columns = _columns(tree, halves)
-    traces = [_links(tree, places, columns, halves, part, ink) for part in _LOOKS]
-    traces += [_labels(tree, places, columns, names, part, ink) for part in _LOOKS]
+    traces = [_links(tree, places, columns, halves, part, ink) for part in _STYLES]
+    traces += [_labels(tree, places, columns, names, part, ink) for part in _STYLES]
     layout = _layout(tree, places, columns, ink)
     layout["meta"] = _meta(tree, columns, shown, ink)
     layout["annotations"] = [*_beginning(ink), *(_score(tree, places, columns, index, ink) for index in tree.finished)]
@@ -123,9 +123,9 @@ def beam_tree_table(tree: BeamTree) -> pd.DataFrame:
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(nodes) + 1, name=gettext("hypothesis")))
 
 
-def _half(piece: str, look: _Look) -> float:
+def _half_width(piece: str, style: _PartStyle) -> float:
     """Return half the width of a label, in pixels."""
-    return _TIGHT * look.wide * width(shorten(piece_name(piece), _LABEL), look.size) / 2
+    return _TIGHT * style.wide * width(shorten(piece_name(piece), _LABEL), style.size) / 2
 
 
 def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
@@ -133,9 +133,9 @@ def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
     widths = np.full(tree.steps + 1, float(_LEAST))
     for node, half in zip(tree.nodes, halves, strict=True):
         widths[node.step] = max(widths[node.step], 2 * (half + _APART))
-        if node.fate == "finished":  # room for its score
+        if node.fate == "finished":  # space for its score
             widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 34)
-    between = float(np.clip((_ROOM - widths.sum()) / tree.steps, _NARROW, _WIDE))
+    between = float(np.clip((_FULL_WIDTH - widths.sum()) / tree.steps, _NARROW, _WIDE))
     starts = between + np.concatenate([[0.0], np.cumsum(widths + between)[:-1]])
     ends = np.concatenate([[0.0], starts + widths])
     return _Columns(starts + widths / 2, ends, starts, int(np.ceil(ends[-1])))
@@ -161,7 +161,7 @@ def _links(tree: BeamTree, places: Places, columns: _Columns, halves: list[float
         end, own = columns.middles[node.step] - halves[index] - _APART, float(places.rows[index])
         x += [begin, *bend.tolist(), end, None]
         y += [row, *(row + _BEND * (own - row)).tolist(), own, None]
-    look = _LOOKS[part]
+    style = _STYLES[part]
     return {
         "type": "scatter",
         "mode": "lines",
@@ -169,13 +169,13 @@ def _links(tree: BeamTree, places: Places, columns: _Columns, halves: list[float
         "x": x,
         "y": y,
         "hoverinfo": "skip",
-        "line": {"color": _colour(part, ink), "width": look.line, "dash": look.dash},
+        "line": {"color": _colour(part, ink), "width": style.line, "dash": style.dash},
     }
 
 
 def _labels(tree: BeamTree, places: Places, columns: _Columns, names: list[str], part: Part, ink: Palette) -> Spec:
     """Return the labels of a part, centred in their columns."""
-    own = [index for index, one in enumerate(places.parts) if one == part]
+    own = [index for index, other in enumerate(places.parts) if other == part]
     return {
         "type": "scatter",
         "mode": "text",
@@ -186,7 +186,7 @@ def _labels(tree: BeamTree, places: Places, columns: _Columns, names: list[str],
         "hoverinfo": "text",
         "text": [f"<b>{names[i]}</b>" if part == "winner" else names[i] for i in own],
         "hovertext": [_hover(tree, i, names[i]) for i in own],
-        "textfont": {"size": _LOOKS[part].size, "color": _colour(part, ink)},
+        "textfont": {"size": _STYLES[part].size, "color": _colour(part, ink)},
     }
 
 
@@ -279,7 +279,7 @@ def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette)
     full = _LEFT + columns.widest + _RIGHT
     spans = np.stack([columns.starts - _NARROW / 2, columns.ends[1:] + _NARROW / 2], axis=1)[:-1]
     return {
-        "alt": f"{why_it_won(tree)} {course_of_search(tree)}",
+        "alt": f"{winner_sentence(tree)} {search_sentence(tree)}",
         "narrowest": full,
         "widest": full,
         "spans": spans.tolist(),

@@ -81,8 +81,8 @@ def bucket_of(words: int, buckets: Sequence[str]) -> str | None:
     return None
 
 
-def _number(written: Any) -> float:
-    return float(written) if written not in ("", None) else float("nan")
+def _number(text: Any) -> float:
+    return float(text) if text not in ("", None) else float("nan")
 
 
 def _mark(place: int, words: int, ink: Palette) -> Spec:
@@ -119,12 +119,12 @@ def _mark(place: int, words: int, ink: Palette) -> Spec:
 
 
 def _alt(rows: Sequence[Mapping[str, Any]], buckets: list[str], models: list[str]) -> str:
-    told = []
+    texts = []
     for model in models:
         scores = {str(row["words"]): float(row["bleu"]) for row in rows if str(row["model"]) == model}
         first, last = (next((b for b in order if b in scores), None) for order in (buckets, buckets[::-1]))
         if first is not None and last is not None:
-            told.append(
+            texts.append(
                 gettext(
                     "{model} from {first} to {last}",
                     model=model,
@@ -136,7 +136,7 @@ def _alt(rows: Sequence[Mapping[str, Any]], buckets: list[str], models: list[str
         "BLEU by the number of words of the source sentence, from {first} to {last} words: {told}.",
         first=buckets[0],
         last=buckets[-1],
-        told=", ".join(told),
+        told=", ".join(texts),
     )
 
 

@@ -52,8 +52,8 @@ def _ranked(trace: Record, step: int, k: int = 10) -> list[_Candidate]:
     """Return the rows of `candidates_table`, in its order."""
     chosen, ids = int(trace.target_ids[step]), trace.top_ids[step]
     ranks = list(range(min(k, len(ids))))
-    found = np.flatnonzero(ids == chosen)
-    ranks += [rank for rank in found.tolist() if rank >= k]
+    positions = np.flatnonzero(ids == chosen)
+    ranks += [rank for rank in positions.tolist() if rank >= k]
     ranked = [
         _Candidate(
             rank + 1,
@@ -64,7 +64,7 @@ def _ranked(trace: Record, step: int, k: int = 10) -> list[_Candidate]:
         )
         for rank in ranks
     ]
-    if not found.size:
+    if not positions.size:
         ranked.append(_Candidate(0, chosen, trace.target_pieces[step], float(trace.probabilities[step]), chosen=True))
     return ranked
 

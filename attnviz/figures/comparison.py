@@ -46,18 +46,18 @@ def comparison(
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
-    ink, called = palette(theme), names or plain_names()
+    ink, labels = palette(theme), names or plain_names()
     sheet = Sheet.of(compared, end=end, across=across, width=width)
-    layout = sheet_layout(compared, sheet, called, ink)
+    layout = sheet_layout(compared, sheet, labels, ink)
     traces: list[Spec] = []
-    if compared.looks:
+    if compared.both_attend:
         layout |= _colour_axes(compared, sheet, root, colours, ink)
-        traces += _heatmaps(compared, sheet, called, root, ink)
-    layout["meta"] |= _meta(compared, sheet, leads) | {"alt": comparison_alt(compared, called, end=end)}
+        traces += _heatmaps(compared, sheet, labels, root, ink)
+    layout["meta"] |= _meta(compared, sheet, leads) | {"alt": comparison_alt(compared, labels, end=end)}
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
         layout["shapes"] += row_frames(sheet, row)
-    return build([*traces, *_words(compared, sheet, called, ink)], layout)
+    return build([*traces, *_words(compared, sheet, labels, ink)], layout)
 
 
 def row_frames(sheet: Sheet, row: int) -> list[Spec]:
@@ -86,8 +86,8 @@ def _meta(compared: Comparison, sheet: Sheet, leads: Side) -> Spec:
 
 def _places(groups: tuple[tuple[int, ...], ...], shown: int) -> list[int | None]:
     """Return the position of each step or piece on the common axis; None where it is not drawn."""
-    found = {index: place for place, group in enumerate(groups) for index in group}
-    return [found[index] if found[index] < shown else None for index in range(len(found))]
+    places = {index: place for place, group in enumerate(groups) for index in group}
+    return [places[index] if places[index] < shown else None for index in range(len(places))]
 
 
 def _colour_axes(compared: Comparison, sheet: Sheet, root: bool, colours: Colours, ink: Palette) -> Spec:
@@ -107,11 +107,17 @@ def _colour_axes(compared: Comparison, sheet: Sheet, root: bool, colours: Colour
 
 def _heatmaps(compared: Comparison, sheet: Sheet, names: tuple[str, str], root: bool, ink: Palette) -> list[Spec]:
     """Return both heatmaps, their difference, and the hatching of missing words."""
-    cut = np.s_[: sheet.rows, : sheet.columns]
-    shown = {"first": compared.first[cut], "other": compared.other[cut], "difference": compared.difference[cut]}
+    displayed = np.s_[: sheet.rows, : sheet.columns]
+    shown = {
+        "first": compared.first[displayed],
+        "other": compared.other[displayed],
+        "difference": compared.difference[displayed],
+    }
     texts: Spec = {"hoverinfo": "skip"}
     if compared.first.size <= MOST_TEXTS:
-        cells = [[_drawn(cell_lines(compared, names, i, j)) for j in range(sheet.columns)] for i in range(sheet.rows)]
+        cells = [
+            [_hover_text(cell_lines(compared, names, i, j)) for j in range(sheet.columns)] for i in range(sheet.rows)
+        ]
         texts = {"text": cells, "hoverinfo": "text"}
     traces: list[Spec] = []
     hatched: list[Spec] = []
@@ -151,11 +157,11 @@ def _largest(*matrices: Array) -> float:
 
 def _words(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink: Palette) -> list[Spec]:
     """Return log p of each word: a ring for the first, a dot for the other, and a line in the colour of the sign."""
-    one, two = (logs[: sheet.rows] for logs in (compared.first_log_probabilities, compared.other_log_probabilities))
+    first, other = (logs[: sheet.rows] for logs in (compared.first_log_probabilities, compared.other_log_probabilities))
     axes, places = sheet.axes[WORDS], np.arange(sheet.rows)
     traces: list[Spec] = []
-    for name, colour, chosen in (("likelier", ink.plus, two > one), ("less likely", ink.minus, two < one)):
-        ends = np.stack([one, two, np.full(len(one), np.nan)], axis=1)[chosen]
+    for name, colour, chosen in (("likelier", ink.plus, other > first), ("less likely", ink.minus, other < first)):
+        ends = np.stack([first, other, np.full(len(first), np.nan)], axis=1)[chosen]
         traces.append(
             {
                 "type": "scatter",
@@ -168,10 +174,10 @@ def _words(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink: Pale
             }
             | axes
         )
-    texts = [_drawn(word_lines(compared, names, row)) for row in range(sheet.rows)]
+    texts = [_hover_text(word_lines(compared, names, row)) for row in range(sheet.rows)]
     rings: tuple[tuple[str, Array, Spec], ...] = (
-        ("first", one, {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}}),
-        ("other", two, {"color": ink.decoder}),
+        ("first", first, {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}}),
+        ("other", other, {"color": ink.decoder}),
     )
     for name, logs, marker in rings:
         traces.append(
@@ -191,6 +197,6 @@ def _words(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink: Pale
     return traces
 
 
-def _drawn(lines: list[str]) -> str:
+def _hover_text(lines: list[str]) -> str:
     """Return the lines of a hover text, with markup escaped."""
     return "<br>".join(literal(line) for line in lines)

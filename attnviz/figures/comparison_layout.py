@@ -57,15 +57,15 @@ class Sheet:
             max(1, len(axis.names) - (not end and axis.names[-1:] == ("</s>",)))
             for axis in (compared.target, compared.source)
         )
-        kinds = ["first", "other", "difference", WORDS] if compared.looks else [WORDS]
+        kinds = ["first", "other", "difference", WORDS] if compared.both_attend else [WORDS]
         axes = {
             kind: {axis + "axis": f"{axis}{'' if place == 0 else place + 1}" for axis in "xy"}
             for place, kind in enumerate(kinds)
         }
         size, slanted = _size(columns), columns <= _UPRIGHT
         down = _longest(compared.source) * size * _EM
-        top = (int(down * 0.77) + size if slanted else int(down)) + 8 if compared.looks else 6
-        right = _RIGHT + (int(down * 0.62) if slanted and compared.looks else 0)
+        top = (int(down * 0.77) + size if slanted else int(down)) + 8 if compared.both_attend else 6
+        right = _RIGHT + (int(down * 0.62) if slanted and compared.both_attend else 0)
         left = int(_longest(compared.target) * _size(rows) * _EM) + 14
         row = float(np.clip(_ROWS / rows, *_ROW))
         return Sheet(rows, columns, min(across, len(kinds)), row, left, top, right, axes, width)
@@ -117,21 +117,21 @@ def sheet_layout(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink
     captions = panel_captions(names, compared.face)
     for place, (kind, axes) in enumerate(sheet.axes.items()):
         across, down = sheet.domains(kind)
-        named = place % sheet.across == 0
+        has_labels = place % sheet.across == 0
         # Drawn below the heatmaps of the other panels: the colour that shows between their cells.
         if kind != WORDS:
-            layout["shapes"].append(_ground(axes, ink.line if kind == "difference" else SEAM))
+            layout["shapes"].append(_background(axes, ink.line if kind == "difference" else SEAM))
         x = _source_axis(compared.source, sheet, ink) if kind != WORDS else _log_axis(compared, sheet, ink)
         layout[_key(axes["xaxis"])] = x | {"domain": across, "anchor": axes["yaxis"]}
         layout[_key(axes["yaxis"])] = _target_axis(compared.target, sheet, ink, grid=kind == WORDS) | {
             "domain": down,
             "anchor": axes["xaxis"],
-            "showticklabels": named,
+            "showticklabels": has_labels,
         }
-        name, told = captions[kind]
+        name, caption = captions[kind]
         layout["annotations"].append(
             {
-                "text": f'<b>{literal(name)}</b><br><span style="color:{ink.quiet}">{literal(told)}</span>',
+                "text": f'<b>{literal(name)}</b><br><span style="color:{ink.quiet}">{literal(caption)}</span>',
                 "showarrow": False,
                 "align": "left",
                 "xref": "paper",
@@ -203,7 +203,7 @@ def gaps(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) -> S
     }
 
 
-def _ground(axes: dict[str, str], colour: str) -> Spec:
+def _background(axes: dict[str, str], colour: str) -> Spec:
     return {
         "type": "rect",
         "x0": 0,

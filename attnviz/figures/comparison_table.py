@@ -13,7 +13,7 @@ from attnviz.languages import gettext
 from attnviz.wording.comparison import comparison_sentences, plain_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import signed
-from attnviz.wording.weight_names import size_told
+from attnviz.wording.weight_names import size_text
 
 
 def comparison_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def comparison_table(compared: Comparison, names: tuple[str, str] | None = None)
         gettext("target word"): _numbered(compared.target, rows),
         gettext("source word"): _numbered(compared.source, columns),
         one: compared.first[rows, columns],
-        _apart(two, one): compared.other[rows, columns],
+        _distinct(two, one): compared.other[rows, columns],
         gettext("difference"): compared.difference[rows, columns],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
@@ -43,10 +43,10 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
     frame: dict[str, Any] = {
         gettext("target word"): list(compared.target.names),
         f"log p, {one}": logs[0],
-        f"log p, {_apart(two, one)}": logs[1],
+        f"log p, {_distinct(two, one)}": logs[1],
         gettext("difference"): logs[1] - logs[0],
     }
-    if compared.looks and compared.face != "difference":
+    if compared.both_attend and compared.face != "difference":
         frame[gettext("total variation of attention")] = compared.moved
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=gettext("row")))
 
@@ -56,12 +56,12 @@ def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = 
 
     `end=False` leaves out `</s>`.
     """
-    if compared.looks:
+    if compared.both_attend:
         start = gettext(
             "“{first}” and “{other}” as heatmaps of {size}, their difference, and log p of each word.",
             first=names[0],
             other=names[1],
-            size=size_told("words", len(compared.target.names), len(compared.source.names)),
+            size=size_text("words", len(compared.target.names), len(compared.source.names)),
         )
     else:
         start = gettext("log p of each word in “{first}” and in “{other}”.", first=names[0], other=names[1])
@@ -80,6 +80,6 @@ def _numbered(axis: SharedAxis, places: Any) -> list[str]:
     return [f"{place + 1} {axis.names[place]}" for place in places]
 
 
-def _apart(name: str, other: str) -> str:
+def _distinct(name: str, other: str) -> str:
     """Return a name that differs from the other, since columns must."""
     return name if name != other else f"{name} (2)"

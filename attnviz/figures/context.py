@@ -12,7 +12,7 @@ from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Trace
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
 
@@ -35,17 +35,17 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], FloatArray
 
 
 def weighted_terms(
-    trace: Looks, alpha: FloatArray, vectors: FloatArray, total: FloatArray, name: str
+    trace: AttentionMatrix, alpha: FloatArray, vectors: FloatArray, total: FloatArray, name: str
 ) -> tuple[list[str], FloatArray]:
     """Return names and rows of the sum of `vectors` (Tx, units) weighted by `alpha` (Tx,).
 
     The rows are the largest terms, the rest as one, and the `total`, (units,), labelled `name`.
     """
     terms = alpha[:, None] * vectors
-    kept = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
-    rest = np.setdiff1d(np.arange(len(alpha)), kept)
-    names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
-    rows = [terms[kept]]
+    largest = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
+    rest = np.setdiff1d(np.arange(len(alpha)), largest)
+    names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in largest]
+    rows = [terms[largest]]
     if rest.size:
         names.append(f"{decimal(float(alpha[rest].sum()))}  {gettext('{n} more', n=rest.size)}")
         rows.append(terms[rest].sum(axis=0, keepdims=True))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build
-from attnviz.figures.source_rows import KEPT, LEFT, SEAM, TOP, label_size, row_height, row_names
+from attnviz.figures.source_rows import LEFT, SEAM, THINNED_ROWS, TOP, label_size, row_height, row_names
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Recurrent
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 
 
 def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
@@ -25,7 +25,7 @@ def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName =
 
 
 def growth_frame(
-    trace: Looks, units: int, hidden: int, parts: list[str], alt: str, *, thinned: bool, theme: ThemeName
+    trace: AttentionMatrix, units: int, hidden: int, parts: list[str], alt: str, *, thinned: bool, theme: ThemeName
 ) -> go.Figure:
     """Return the figure of a growing weighted sum of vectors with `units` units, without its numbers.
 
@@ -33,7 +33,7 @@ def growth_frame(
     below them is the running sum, on an axis of its own. `layout.meta` has the pieces' `names`, the number of `rows`,
     and the unit after which the second of the `parts` begins (`hidden`).
     """
-    ink, count = palette(theme), KEPT + 1 if thinned else len(trace.source_pieces)
+    ink, count = palette(theme), THINNED_ROWS + 1 if thinned else len(trace.source_pieces)
     rows_high, sum_high = row_height(count) * count, STRIP + 4
     inner = rows_high + SEAM + sum_high
     strip = {

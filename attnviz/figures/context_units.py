@@ -21,11 +21,11 @@ from attnviz.wording.numbers import decimal, percent
 
 LETTERS = 12
 """Characters of a word beside its line."""
-_LINE, _CHIP, _GAP, _FEET = 38, 42, 26, 46
+_LINE, _WEIGHT_BAR, _GAP, _UNIT_LABELS = 38, 42, 26, 46
 """Pixels: height of a line, of the bar of weights above, of the gap, and of the unit labels below."""
-_REACH = 0.46
+_BAR_LENGTH = 0.46
 """Largest extent of a bar as a share of a line's height, in either direction."""
-_NAMED = 0.12
+_LEAST_LABELLED = 0.12
 """Smallest share of the bar of weights with room for a word."""
 
 
@@ -33,12 +33,12 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of `context_units_figure`."""
     ink, count = palette(theme), min(UNITS, trace.contexts.shape[1])
     rows = _rows(trace)
-    inner = _CHIP + _GAP + _LINE * rows
-    lines = [_LINE * rows / inner, 1 - _CHIP / inner]
+    inner = _WEIGHT_BAR + _GAP + _LINE * rows
+    lines = [_LINE * rows / inner, 1 - _WEIGHT_BAR / inner]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
-        "height": inner + _FEET + 6,
-        "margin": {"l": 112, "r": 46, "t": 6, "b": _FEET},
+        "height": inner + _UNIT_LABELS + 6,
+        "margin": {"l": 112, "r": 46, "t": 6, "b": _UNIT_LABELS},
         "bargap": 0.22,
         "barmode": "overlay",
         "hovermode": "closest",
@@ -86,45 +86,50 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
         ],
         "meta": {"alt": Slot("alt"), "narrowest": 340, "lines": Slot("lines"), "mark": ink.encoder},
     }
-    return {"data": [*_bars(ink), _cosines(ink), _chip(ink), _chip_names(ink)], "layout": layout}
+    return {"data": [*_bars(ink), _cosines(ink), _weight_bar(ink), _weight_bar_names(ink)], "layout": layout}
 
 
-def context_units_values(trace: Trace, found: ContextUnits, step: int) -> Values:
+def context_units_values(trace: Trace, decomposition: ContextUnits, step: int) -> Values:
     """Return the values of `context_units_figure`."""
-    names = [trace.words().source[k] for k in found.words]
-    names += [gettext("{n} more", n=len(trace.words().source) - len(names))] if len(found.terms) > len(names) else []
-    count, rows = len(found.units), len(found.terms)
-    carried = np.vstack([found.carried, np.zeros(count)])
-    added = np.vstack([found.terms, found.context])
-    limit = float(np.abs(np.vstack([carried + added, carried])).max()) or 1.0
+    names = [trace.words().source[k] for k in decomposition.words]
+    names += (
+        [gettext("{n} more", n=len(trace.words().source) - len(names))] if len(decomposition.terms) > len(names) else []
+    )
+    count, rows = len(decomposition.units), len(decomposition.terms)
+    before = np.vstack([decomposition.partial_sums, np.zeros(count)])
+    added = np.vstack([decomposition.terms, decomposition.context])
+    limit = float(np.abs(np.vstack([before + added, before])).max()) or 1.0
     # Lines are numbered downwards; positive values extend upwards from their line.
-    unit, ends = -_REACH / limit, np.cumsum(found.weights)
-    shown = [f"{shorten(name, LETTERS)} {decimal(w)}" for name, w in zip(names, found.weights.tolist(), strict=True)]
+    unit, ends = -_BAR_LENGTH / limit, np.cumsum(decomposition.weights)
+    shown = [
+        f"{shorten(name, LETTERS)} {decimal(w)}" for name, w in zip(names, decomposition.weights.tolist(), strict=True)
+    ]
     return {
         "x": np.tile(np.arange(count), rows + 1),
         "line": np.repeat(np.arange(rows + 1), count),
-        "carried": (unit * carried).ravel(),
-        "from": (np.arange(rows + 1)[:, None] + unit * carried).ravel(),
+        "before": (unit * before).ravel(),
+        "from": (np.arange(rows + 1)[:, None] + unit * before).ravel(),
         "added": (unit * added).ravel(),
         "kind": np.vstack([added[:-1] < 0, np.full((1, count), 2)]).astype(int).ravel().tolist(),
-        "told": _told(names, found, carried, added),
-        "units": [_unit(trace, k) for k in found.units],
+        "hover": _hover_texts(names, decomposition, before, added),
+        "units": [_unit(trace, k) for k in decomposition.units],
         "sum": [f"c{subscript(step + 1)} ="],
         "names": [*axis_labels(shown, LETTERS + 6), f"<b>{gettext('sum = {c}', c=f'c{subscript(step + 1)}')}</b>"],
-        "cosine_texts": _word_cosines(trace, found),
+        "cosine_texts": _word_cosines(trace, decomposition),
         "cosine_lines": list(range(rows)),
         "cosine_places": [count - 0.2] * rows,
-        "shares": found.weights,
-        "starts": ends - found.weights,
-        "places": ends - found.weights / 2,
-        "chip_lines": [0.715] * rows,
+        "shares": decomposition.weights,
+        "starts": ends - decomposition.weights,
+        "places": ends - decomposition.weights / 2,
+        "weight_bar_lines": [0.715] * rows,
         "name_lines": [0.2] * rows,
         "share_texts": [
-            literal(f"{percent(w)} {shorten(name, 30)}") for name, w in zip(names, found.weights.tolist(), strict=True)
+            literal(f"{percent(w)} {shorten(name, 30)}")
+            for name, w in zip(names, decomposition.weights.tolist(), strict=True)
         ],
-        "share_names": _chip_labels(names, found),
-        "alt": context_units_alt(trace, found, step),
-        "lines": _lines(trace, found),
+        "share_names": _weight_bar_labels(names, decomposition),
+        "alt": context_units_alt(trace, decomposition, step),
+        "lines": _lines(trace, decomposition),
     }
 
 
@@ -144,34 +149,37 @@ def context_units_table(trace: Trace, step: int) -> pd.DataFrame:
 
     Units are counted from 1. The first two rows are the words' weights, and their largest cosines with c_i.
     """
-    found, words = context_units(trace, step), trace.words()
-    names = [f"({k + 1}) {words.source[k]}" for k in found.words]
+    decomposition, words = context_units(trace, step), trace.words()
+    names = [f"({k + 1}) {words.source[k]}" for k in decomposition.words]
     columns = [
         *names,
-        *([gettext("other words")] if len(found.terms) > len(names) else []),
+        *([gettext("other words")] if len(decomposition.terms) > len(names) else []),
         f"c{subscript(step + 1)}",
         gettext("mean of all steps"),
     ]
-    blank = [np.nan] * (len(found.terms) - len(names))
+    blank = [np.nan] * (len(decomposition.terms) - len(names))
     rows = {
-        gettext("weight"): [*found.weights, found.weights.sum(), np.nan],
-        gettext("cosine"): [*_largest_cosines(trace, found), *blank, 1.0, np.nan],
-    } | {str(unit + 1): [*found.terms[:, k], found.context[k], found.mean[k]] for k, unit in enumerate(found.units)}
+        gettext("weight"): [*decomposition.weights, decomposition.weights.sum(), np.nan],
+        gettext("cosine"): [*_largest_cosines(trace, decomposition), *blank, 1.0, np.nan],
+    } | {
+        str(unit + 1): [*decomposition.terms[:, k], decomposition.context[k], decomposition.mean[k]]
+        for k, unit in enumerate(decomposition.units)
+    }
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     return table.rename_axis(gettext("unit"))
 
 
-def context_units_alt(trace: Trace, found: ContextUnits, step: int) -> str:
+def context_units_alt(trace: Trace, decomposition: ContextUnits, step: int) -> str:
     """Return the text alternative."""
-    largest = int(np.abs(found.context - found.mean).argmax())
+    largest = int(np.abs(decomposition.context - decomposition.mean).argmax())
     return gettext(
         "Units of the context vector of step {step}, added up word by word. {told} Unit {unit} differs most from "
         "its mean over all steps: {value} instead of {mean}.",
         step=step + 1,
-        told=context_sentence(trace, found, step),
-        unit=int(found.units[largest]) + 1,
-        value=decimal(float(found.context[largest])),
-        mean=decimal(float(found.mean[largest])),
+        told=context_sentence(trace, decomposition, step),
+        unit=int(decomposition.units[largest]) + 1,
+        value=decimal(float(decomposition.context[largest])),
+        mean=decimal(float(decomposition.mean[largest])),
     )
 
 
@@ -181,18 +189,18 @@ def _rows(trace: Trace) -> int:
     return min(words, WORDS) + (words > WORDS) + 1
 
 
-def _lines(trace: Trace, found: ContextUnits) -> list[int]:
+def _lines(trace: Trace, decomposition: ContextUnits) -> list[int]:
     """Return the line of each source piece."""
-    own = {j: row for row, k in enumerate(found.words) for j in trace.words().source_groups[k]}
-    return [own.get(j, len(found.words)) for j in range(len(trace.source_pieces))]
+    own = {j: row for row, k in enumerate(decomposition.words) for j in trace.words().source_groups[k]}
+    return [own.get(j, len(decomposition.words)) for j in range(len(trace.source_pieces))]
 
 
 def _bars(ink: Palette) -> list[Spec]:
-    carried = {
+    before = {
         "type": "bar",
         "x": Slot("x"),
         "base": Slot("line"),
-        "y": Slot("carried"),
+        "y": Slot("before"),
         "hoverinfo": "skip",
         "width": 0.16,
         "marker": {"color": ink.quiet},
@@ -202,11 +210,11 @@ def _bars(ink: Palette) -> list[Spec]:
         "x": Slot("x"),
         "base": Slot("from"),
         "y": Slot("added"),
-        "customdata": Slot("told"),
+        "customdata": Slot("hover"),
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {"color": Slot("kind", (ink.plus, ink.minus, ink.context))},
     }
-    return [carried, added]
+    return [before, added]
 
 
 def _cosines(ink: Palette) -> Spec:
@@ -224,7 +232,7 @@ def _cosines(ink: Palette) -> Spec:
     }
 
 
-def _chip(ink: Palette) -> Spec:
+def _weight_bar(ink: Palette) -> Spec:
     return {
         "type": "bar",
         "orientation": "h",
@@ -232,7 +240,7 @@ def _chip(ink: Palette) -> Spec:
         "yaxis": "y2",
         "x": Slot("shares"),
         "base": Slot("starts"),
-        "y": Slot("chip_lines"),
+        "y": Slot("weight_bar_lines"),
         "width": 0.43,
         "customdata": Slot("share_texts"),
         "hovertemplate": "%{customdata}<extra></extra>",
@@ -240,7 +248,7 @@ def _chip(ink: Palette) -> Spec:
     }
 
 
-def _chip_names(ink: Palette) -> Spec:
+def _weight_bar_names(ink: Palette) -> Spec:
     return {
         "type": "scatter",
         "mode": "text",
@@ -274,38 +282,41 @@ def _unit(trace: Trace, unit: int) -> str:
     return f"{unit + 1} {'→' if unit < trace.annotations.shape[1] // 2 else '←'}"
 
 
-def _told(names: Sequence[str], found: ContextUnits, carried: np.ndarray, added: np.ndarray) -> list[str]:
+def _hover_texts(names: Sequence[str], decomposition: ContextUnits, before: np.ndarray, added: np.ndarray) -> list[str]:
     """Return the hover text of each bar."""
-    said = []
+    texts = []
     for row, name in enumerate([*names, ""]):
-        for k, unit in enumerate(found.units):
-            told = {"unit": unit + 1, "value": decimal(float(added[row, k]), 3)}
+        for k, unit in enumerate(decomposition.units):
+            fields = {"unit": unit + 1, "value": decimal(float(added[row, k]), 3)}
             if row == len(names):
-                said.append(gettext("unit {unit}: {value}", **told))
+                texts.append(gettext("unit {unit}: {value}", **fields))
                 continue
-            total = decimal(float(carried[row, k] + added[row, k]), 3)
-            said.append(
+            total = decimal(float(before[row, k] + added[row, k]), 3)
+            texts.append(
                 gettext(
-                    "{name} adds {value} to unit {unit}: {total}", name=literal(shorten(name, 30)), total=total, **told
+                    "{name} adds {value} to unit {unit}, making {total}",
+                    name=literal(shorten(name, 30)),
+                    total=total,
+                    **fields,
                 )
             )
-    return said
+    return texts
 
 
-def _largest_cosines(trace: Trace, found: ContextUnits) -> list[float]:
+def _largest_cosines(trace: Trace, decomposition: ContextUnits) -> list[float]:
     """Return, for each word with a line of its own, the largest cosine of c_i with one of its annotations."""
     groups = trace.words().source_groups
-    return [float(found.cosines[list(groups[k])].max()) for k in found.words]
+    return [float(decomposition.cosines[list(groups[k])].max()) for k in decomposition.words]
 
 
-def _word_cosines(trace: Trace, found: ContextUnits) -> list[str]:
-    texts = [decimal(value) for value in _largest_cosines(trace, found)]
-    return texts + [""] * (len(found.terms) - len(texts))
+def _word_cosines(trace: Trace, decomposition: ContextUnits) -> list[str]:
+    texts = [decimal(value) for value in _largest_cosines(trace, decomposition)]
+    return texts + [""] * (len(decomposition.terms) - len(texts))
 
 
-def _chip_labels(names: Sequence[str], found: ContextUnits) -> list[str]:
+def _weight_bar_labels(names: Sequence[str], decomposition: ContextUnits) -> list[str]:
     """Return the labels in the bar of weights, where there is room."""
     return [
-        literal(f"{percent(share)} {shorten(name, max(3, int(share * 34)))}") if share >= _NAMED else ""
-        for name, share in zip(names, found.weights.tolist(), strict=True)
+        literal(f"{percent(share)} {shorten(name, max(3, int(share * 34)))}") if share >= _LEAST_LABELLED else ""
+        for name, share in zip(names, decomposition.weights.tolist(), strict=True)
     ]

@@ -16,7 +16,7 @@ MOST_POINTS = 3000
 _HEIGHT = 300
 
 
-Stretch = tuple[float, float]
+Interval = tuple[float, float]
 """Interval of an axis, from and to."""
 
 
@@ -25,7 +25,7 @@ def scatter_figure(
     y: NDArray[np.floating],
     names: tuple[str, str],
     *,
-    marked: tuple[Stretch, Stretch] | None = None,
+    marked: tuple[Interval, Interval] | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
     """Draw two measures of N pairs, (N,) each, as a scatter plot; pairs with NaN are left out.
@@ -44,12 +44,12 @@ def scatter_figure(
         "hovertemplate": f"{literal(names[0])} %{{x:.3~g}}<br>{literal(names[1])} %{{y:.3~g}}<extra></extra>",
     }
     layout = _layout(ink, names)
-    layout |= {"dragmode": "select", "selections": _marked(marked)}
+    layout |= {"dragmode": "select", "selections": _selection(marked)}
     return build([points], layout)
 
 
 def histogram_figure(
-    values: NDArray[np.floating], name: str, *, marked: Stretch | None = None, theme: ThemeName = "light"
+    values: NDArray[np.floating], name: str, *, marked: Interval | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw a histogram of one measure of N pairs, (N,), without NaN; an interval may be `marked`."""
     ink, known = palette(theme), values[np.isfinite(values)]
@@ -68,11 +68,11 @@ def histogram_figure(
     }
     layout = _layout(ink, (name, gettext("pairs")))
     whole = None if marked is None else (marked, (0.0, 1.05 * float(np.max(counts))))
-    layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h", "selections": _marked(whole)}
+    layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h", "selections": _selection(whole)}
     return build([bars], layout)
 
 
-def _marked(region: tuple[Stretch, Stretch] | None) -> list[Spec]:
+def _selection(region: tuple[Interval, Interval] | None) -> list[Spec]:
     """Return a region in the form of Plotly's selections."""
     if region is None:
         return []

@@ -71,8 +71,8 @@ def energy_decomposition_figure(
     ink = palette(theme)
     top, rest = units.order[:UNITS], units.order[UNITS:]
     values = [*units.contributions[top].tolist(), *([float(units.contributions[rest].sum())] if rest.size else [])]
-    flat = saturated(units)
-    names = [gettext("unit {k}", k=k + 1) + (MARK if flat[k] else "") for k in top]
+    is_saturated = saturated(units)
+    names = [gettext("unit {k}", k=k + 1) + (MARK if is_saturated[k] else "") for k in top]
     hover = [_hover(units, int(k)) for k in top]
     if rest.size:
         names.append(gettext("{n} more", n=rest.size))
@@ -89,18 +89,18 @@ def energy_decomposition_figure(
 
 def energy_decomposition_alt(units: EnergyDecomposition) -> str:
     """Return the text alternative of the figure."""
-    largest, flat = int(units.order[0]), int(saturated(units).sum())
+    largest, count = int(units.order[0]), int(saturated(units).sum())
     saturation = ""
     if units.bounded:
         saturation = ngettext(
             ", of which {count} is saturated (|tanh| at least {least})",
             ", of which {count} are saturated (|tanh| at least {least})",
-            flat,
+            count,
             least=SATURATED,
         )
     return gettext(
-        "An energy of {energy:.3f} as the sum of {count} units{saturation}. The largest is unit {largest} with "
-        "{contribution:+.3f}.",
+        "An energy of {energy:.3f} as the sum over {count} units{saturation}. The largest contribution is that "
+        "of unit {largest}: {contribution:+.3f}.",
         energy=units.energy,
         count=len(units.query),
         saturation=saturation,
@@ -111,7 +111,7 @@ def energy_decomposition_alt(units: EnergyDecomposition) -> str:
 
 def _operands(units: EnergyDecomposition, top: np.ndarray, hover: list[str], ink: Palette) -> tuple[list[Spec], Spec]:
     """Return the panels left of the running sum, and their axes."""
-    rows, flat = list(range(len(top))), saturated(units)[top]
+    rows, is_saturated = list(range(len(top))), saturated(units)[top]
     query, key, activation = units.query[top], units.key[top], units.activation[top]
     bar = {
         "type": "bar",
@@ -145,16 +145,16 @@ def _operands(units: EnergyDecomposition, top: np.ndarray, hover: list[str], ink
         "marker": {"symbol": "diamond", "size": 7, "color": ink.ink},
         "hoverinfo": "skip",
     }
-    fills = [1 if one else PALE for one in flat]
-    squashed = bar | {
+    fills = [1 if saturates else PALE for saturates in is_saturated]
+    activations = bar | {
         "name": "activation",
         "xaxis": "x3",
         "x": activation.tolist(),
         "marker": {"color": ink.bar, "opacity": fills},
     }
-    votes = bar | {"name": "score", "xaxis": "x4", "x": units.score[top].tolist(), "marker": {"color": ink.quiet}}
+    scores = bar | {"name": "score", "xaxis": "x4", "x": units.score[top].tolist(), "marker": {"color": ink.quiet}}
     most = 1.08 * float(np.abs(units.score).max() or 1)
-    return [*traces, diamonds, squashed, votes], {
+    return [*traces, diamonds, activations, scores], {
         "xaxis2": inputs,
         "xaxis3": panel(ink, [0.31, 0.45], "→ tanh") | {"range": [-1.08, 1.08], "tickvals": [-1, 0, 1]},
         "xaxis4": panel(ink, [0.49, 0.6], "× vₖ") | {"range": [-most, most], "nticks": 3},

@@ -47,7 +47,7 @@ class Subject:
     """Logit attributions that were computed before, by step and piece; many at once are hardly slower than one."""
     known_pairs: NDArray[np.floating] | None = None
     """Readout before maxout, (2l,), where already computed."""
-    known_after: PosteriorAttention | None = None
+    known_posterior: PosteriorAttention | None = None
     """Posterior attention, where already computed."""
 
     @property
@@ -101,7 +101,7 @@ class Subject:
     @cached_property
     def perturbation_tests(self) -> PerturbationTests:
         """Perturbation tests of the step; raises ValueError without weights, AttnvizError without attention."""
-        return perturbation_tests(self.trace, self._at_hand(), self.step)
+        return perturbation_tests(self.trace, self._required_weights(), self.step)
 
     @cached_property
     def change(self) -> StepChange:
@@ -113,12 +113,16 @@ class Subject:
     @cached_property
     def best_attention(self) -> PerturbedStep:
         """The step with the attention that makes the explained piece likeliest; raises as `perturbation_tests`."""
-        return best_attention(self.trace, self._at_hand(), self.step, self.explained)
+        return best_attention(self.trace, self._required_weights(), self.step, self.explained)
 
     @cached_property
     def posterior_attention(self) -> PosteriorAttention:
         """Posterior attention of every step; raises as `perturbation_tests`."""
-        return posterior_attention(self.trace, self._at_hand()) if self.known_after is None else self.known_after
+        return (
+            posterior_attention(self.trace, self._required_weights())
+            if self.known_posterior is None
+            else self.known_posterior
+        )
 
     def spelled(self, index: int) -> str:
         """Return the piece of an id, or its number where it is unknown."""
@@ -128,7 +132,7 @@ class Subject:
         known |= dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
         return str(known.get(index, f"#{index}"))
 
-    def _at_hand(self) -> Weights:
+    def _required_weights(self) -> Weights:
         if self.weights is None:
             raise ValueError("what a step would have thought needs the weights of the model that made the trace")
         return self.weights

@@ -23,17 +23,17 @@ _LEAST = -6
 """Decimal logarithm of the smallest probability that is drawn to scale."""
 
 
-def forced_words_figure(found: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> go.Figure:
+def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> go.Figure:
     """Draw the probability of each word on a logarithmic scale, a line for each model; words from left to right.
 
     Labels are `slanting` or level. Probabilities below a millionth are drawn at the bottom; the hover text has the
     number. `layout.meta` has `alt` and `narrowest`.
     """
-    ink, count = palette(theme), len(found.words)
-    short = [shorten(word, _LABEL) for word in found.words]
+    ink, count = palette(theme), len(forced.words)
+    short = [shorten(word, _LABEL) for word in forced.words]
     column = _COLUMN if slanting else max(letters.width(word, _SIZE) for word in short) + 10
-    traces = [_line(found, model, ink) for model in range(len(found.models))]
-    low = max(_LEAST, float(np.floor(found.log_probabilities.min() / np.log(10))))
+    traces = [_line(forced, model, ink) for model in range(len(forced.models))]
+    low = max(_LEAST, float(np.floor(forced.log_probabilities.min() / np.log(10))))
     layout = base_layout(ink) | {
         "height": 340 if slanting else 290,
         "hovermode": "x unified",
@@ -58,42 +58,42 @@ def forced_words_figure(found: ForcedWords, *, slanting: bool = True, theme: The
             "zeroline": False,
             "title": {"text": gettext("probability of the word"), "font": {"size": 12, "color": ink.quiet}},
         },
-        "meta": {"alt": _alt(found), "narrowest": 86 + column * count},
+        "meta": {"alt": _alt(forced), "narrowest": 86 + column * count},
     }
     return build(traces, layout)
 
 
-def forced_words_table(found: ForcedWords) -> pd.DataFrame:
+def forced_words_table(forced: ForcedWords) -> pd.DataFrame:
     """Return p and log p (in nats) of each word by each model, a row for each word (counted from 1)."""
-    frame: dict[str, object] = {gettext("word"): list(found.words)}
-    for model, logs in zip(found.models, found.log_probabilities, strict=True):
+    frame: dict[str, object] = {gettext("word"): list(forced.words)}
+    for model, logs in zip(forced.models, forced.log_probabilities, strict=True):
         frame |= {f"p, {model}": np.exp(logs), f"log p, {model}": logs}
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.words) + 1, name=gettext("position")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(forced.words) + 1, name=gettext("position")))
 
 
-def _line(found: ForcedWords, model: int, ink: Palette) -> Spec:
-    logs, look = found.log_probabilities[model], line_style(found.attentions[model], ink)
+def _line(forced: ForcedWords, model: int, ink: Palette) -> Spec:
+    logs, style = forced.log_probabilities[model], line_style(forced.attentions[model], ink)
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": literal(short_name(found.attentions[model])),
+        "name": literal(short_name(forced.attentions[model])),
         "x": list(range(len(logs))),
         "y": np.maximum(logs / np.log(10), _LEAST),
         "cliponaxis": False,
         "customdata": [small(float(p)) for p in np.exp(logs)],
         "hovertemplate": "%{customdata}",
-    } | look.line()
+    } | style.line()
 
 
-def _alt(found: ForcedWords) -> str:
+def _alt(forced: ForcedWords) -> str:
     means = ", ".join(
         f"{short_name(kind)} {small(float(np.exp(logs.mean())))}"
-        for kind, logs in zip(found.attentions, found.log_probabilities, strict=True)
+        for kind, logs in zip(forced.attentions, forced.log_probabilities, strict=True)
     )
     return gettext(
         "Probability of each of {count} words of one translation, which {models} models are forced to write. "
         "Geometric means: {means}.",
-        count=len(found.words),
-        models=len(found.models),
+        count=len(forced.words),
+        models=len(forced.models),
         means=means,
     )

@@ -85,21 +85,21 @@ def gold_marks(cells: Grid, words: Words, gold: GoldLinks) -> GoldMarks:
         places_of_pieces(groups, end) for groups, end in zip((cells.steps, cells.pieces), ends, strict=True)
     )
 
-    def marked(links: frozenset[Link] | tuple[Link, ...]) -> tuple[Link, ...]:
-        found = {
+    def cells_of(links: frozenset[Link] | tuple[Link, ...]) -> tuple[Link, ...]:
+        marks = {
             (rows[step], columns[piece])
             for j, i in links
             for step in words.target_groups[i]
             for piece in words.source_groups[j]
         }
-        return tuple(sorted((r, c) for r, c in found if r is not None and c is not None))
+        return tuple(sorted((r, c) for r, c in marks if r is not None and c is not None))
 
     kinds: dict[Kind, tuple[Link, ...]] = {
-        "sure": marked(gold.sure),
-        "possible": marked(gold.possible),
-        "false": marked(errors.false),
+        "sure": cells_of(gold.sure),
+        "possible": cells_of(gold.possible),
+        "false": cells_of(errors.false),
     }
-    return GoldMarks({kind: places for kind, places in kinds.items() if places})
+    return GoldMarks({kind: marks for kind, marks in kinds.items() if marks})
 
 
 def _drawn(kind: Kind, cells: tuple[Link, ...], size: float) -> list[Spec]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.gradient_decay import Reach, distances, reach
+from attnviz.analysis.gradient_decay import GradientDecay, distances, gradient_quartiles
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
 from attnviz.languages import gettext, ngettext
@@ -39,9 +39,9 @@ def signals_figure(
     if len(attentions) != len(signals) or across < 1:
         raise ValueError("a panel needs its attention and its signals, and a place")
     ink, across = palette(theme), min(across, len(signals))
-    found = [reach(one) for one in signals]
-    layout = _layout(list(attentions), found, across, ink)
-    traces = [line for place, one in enumerate(found) for line in _panel(one, attentions[place], place, ink)]
+    decays = [gradient_quartiles(signal) for signal in signals]
+    layout = _layout(list(attentions), decays, across, ink)
+    traces = [line for place, decay in enumerate(decays) for line in _panel(decay, attentions[place], place, ink)]
     return build(traces, layout)
 
 
@@ -57,26 +57,26 @@ def signals_table(trace: Trace, models: Sequence[str], signals: Sequence[Signals
         gettext("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
         gettext("steps between"): distances(steps, pieces).ravel(),
     }
-    for model, one in zip(models, signals, strict=True):
-        ways = {
-            gettext("by the recurrence alone"): one.start,
-            gettext("by the contexts"): one.contexts,
-            gettext("whole"): one.whole,
+    for model, signal in zip(models, signals, strict=True):
+        norms = {
+            gettext("by the recurrence alone"): signal.start,
+            gettext("by the contexts"): signal.contexts,
+            gettext("whole"): signal.whole,
         }
-        columns |= {f"{name}, {model}": values.ravel() for name, values in ways.items()}
+        columns |= {f"{name}, {model}": values.ravel() for name, values in norms.items()}
     return pd.DataFrame(columns, index=index)
 
 
-def _panel(found: Reach, attention: str, place: int, ink: Palette) -> list[Spec]:
+def _panel(decay: GradientDecay, attention: str, place: int, ink: Palette) -> list[Spec]:
     """Return both lines of a model with their bands."""
     axes = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": f"y{place + 1 if place else ''}"}
     by_contexts = gettext("by the one vector") if attention == "none" else gettext("by attention")
-    ways: tuple[tuple[str, Any, str, str], ...] = (
-        (gettext("by the recurrence alone"), found.start, ink.decoder, "circle"),
-        (by_contexts, found.contexts, ink.context, "diamond"),
+    lines: tuple[tuple[str, Any, str, str], ...] = (
+        (gettext("by the recurrence alone"), decay.start, ink.decoder, "circle"),
+        (by_contexts, decay.contexts, ink.context, "diamond"),
     )
     traces: list[Spec] = []
-    for name, values, colour, symbol in ways:
+    for name, values, colour, symbol in lines:
         low, middle, high = np.log10(np.maximum(values, 1e-30))
         traces.append(
             {
@@ -85,7 +85,7 @@ def _panel(found: Reach, attention: str, place: int, ink: Palette) -> list[Spec]
                 "name": f"{name}, quartiles",
                 "fill": "toself",
                 "hoverinfo": "skip",
-                "x": np.concatenate([found.distances, found.distances[::-1]]),
+                "x": np.concatenate([decay.distances, decay.distances[::-1]]),
                 "y": np.concatenate([high, low[::-1]]),
                 "line": {"width": 0},
                 "fillcolor": f"{colour}2e",
@@ -97,13 +97,13 @@ def _panel(found: Reach, attention: str, place: int, ink: Palette) -> list[Spec]
                 "type": "scatter",
                 "mode": "lines+markers",
                 "name": literal(name),
-                "x": found.distances,
+                "x": decay.distances,
                 "y": middle,
                 "line": {"color": colour, "width": 2},
                 "marker": {"size": 7, "color": colour, "symbol": symbol},
                 "customdata": [
                     [small_length(float(v)), ngettext("{count:.0f} step", "{count:.0f} steps", float(d))]
-                    for v, d in zip(values[1], found.distances, strict=True)
+                    for v, d in zip(values[1], decay.distances, strict=True)
                 ],
                 "hovertemplate": gettext(
                     "{name}<br>{length} at {steps}",
@@ -118,22 +118,22 @@ def _panel(found: Reach, attention: str, place: int, ink: Palette) -> list[Spec]
     return traces
 
 
-def _layout(attentions: list[str], found: list[Reach], across: int, ink: Palette) -> Spec:
+def _layout(attentions: list[str], decays: list[GradientDecay], across: int, ink: Palette) -> Spec:
     """Return the layout: axes, captions and legend."""
-    rows = -(-len(found) // across)
+    rows = -(-len(decays) // across)
     inner = rows * (_PANEL + _CAPTION) + (rows - 1) * _BOTTOM
-    lengths = np.concatenate([values.ravel() for one in found for values in (one.start, one.contexts)])
+    lengths = np.concatenate([values.ravel() for decay in decays for values in (decay.start, decay.contexts)])
     ends = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
     low, high = np.floor(ends[0]), np.ceil(ends[1])
-    far = max(float(one.distances[-1]) for one in found)
+    far = max(float(decay.distances[-1]) for decay in decays)
     layout: Spec = base_layout(ink) | {
         "height": _TOP + inner + _BOTTOM,
         "margin": {"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
         "hovermode": "closest",
         "annotations": [],
-        "meta": {"alt": _alt(attentions, found), "narrowest": _NARROWEST.get(across, 250 * across)},
+        "meta": {"alt": _alt(attentions, decays), "narrowest": _NARROWEST.get(across, 250 * across)},
     }
-    layout["annotations"] += _key(ink)
+    layout["annotations"] += _legend(ink)
     for place, attention in enumerate(attentions):
         row, column = divmod(place, across)
         wide = (1 - _GAP * (across - 1)) / across
@@ -177,7 +177,7 @@ def _layout(attentions: list[str], found: list[Reach], across: int, ink: Palette
     return layout
 
 
-def _key(ink: Palette) -> list[Spec]:
+def _legend(ink: Palette) -> list[Spec]:
     """Return the legend of both colours, above all panels."""
     shared = {"xref": "paper", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False}
     text = (
@@ -187,20 +187,20 @@ def _key(ink: Palette) -> list[Spec]:
     return [shared | {"text": text, "x": 0, "xanchor": "left", "yshift": 6, "font": {"size": 13, "color": ink.ink}}]
 
 
-def _alt(attentions: list[str], found: list[Reach]) -> str:
-    told = [
+def _alt(attentions: list[str], decays: list[GradientDecay]) -> str:
+    texts = [
         gettext(
-            "{name}: by the recurrence alone from {start} down to {end}, by the contexts from {near} to {far}",
+            "{name}: by the recurrence alone {start} (near) and {end} (far), by the contexts {near} and {far}",
             name=attention_name(kind),
-            start=small_length(one.near[0]),
-            end=small_length(one.far[0]),
-            near=small_length(one.near[1]),
-            far=small_length(one.far[1]),
+            start=small_length(decay.near[0]),
+            end=small_length(decay.far[0]),
+            near=small_length(decay.near[1]),
+            far=small_length(decay.far[1]),
         )
-        for kind, one in zip(attentions, found, strict=True)
+        for kind, decay in zip(attentions, decays, strict=True)
     ]
     return gettext(
-        "Gradient lengths in the nearest and the farthest quarter of the pairs of a target piece and a source "
-        "piece. {told}.",
-        told="; ".join(told),
+        "Gradient lengths for pairs of a target piece and a source piece: the nearest quarter of the pairs, then "
+        "the farthest quarter. {told}.",
+        told="; ".join(texts),
     )

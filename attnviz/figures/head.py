@@ -29,22 +29,22 @@ from attnviz.palette import PALE, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.wording.labels import subscript
 
-Seen = TransformerTrace | OpenHead
+HeadOrTrace = TransformerTrace | OpenHead
 """A head, or a trace that selects one: see `open_head`."""
 
 
-def scores_template(seen: Seen, theme: ThemeName) -> Spec:
+def scores_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
     """Return the template of the scores: a signed bar for each source piece, with the same axis at every step."""
-    opened, ink = open_head(seen), palette(theme)
+    opened, ink = open_head(head), palette(theme)
     bars = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink)
     layout = source_layout(opened, ink)
     layout["xaxis"] = value_axis(ink, gettext("score s"), energy_range(opened.finite_scores))
     return {"data": [bars, *bar_numbers(opened, ink)], "layout": layout}
 
 
-def scores_values(seen: Seen, step: int) -> Values:
+def scores_values(head: HeadOrTrace, step: int) -> Values:
     """Return the values of `scores_template` at 0-based `step`: s_ij of the displayed head."""
-    opened = open_head(seen)
+    opened = open_head(head)
     scores, best = opened.finite_scores[step], _strongest(opened, step)
     alt = gettext(
         "Scores of step {step}, a bar for each of {count} source pieces. The highest, {score:.2f}, is that of piece "
@@ -58,13 +58,13 @@ def scores_values(seen: Seen, step: int) -> Values:
     return {"scores": scores} | signs(scores) | bar_texts(scores) | source_values(opened, step, alt)
 
 
-def weights_template(seen: Seen, theme: ThemeName) -> Spec:
+def weights_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
     """Return the template of the softmax: each score and, beside it, its weight in [0, 1]."""
-    opened, ink = open_head(seen), palette(theme)
+    opened, ink = open_head(head), palette(theme)
     before = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink, opacity=PALE)
     after = piece_bars(opened, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = source_layout(opened, ink)
-    layout["xaxis"] = value_axis(ink, gettext("score s"), energy_range(opened.finite_scores, room=0.06)) | {
+    layout["xaxis"] = value_axis(ink, gettext("score s"), energy_range(opened.finite_scores, padding=0.06)) | {
         "domain": [0, 0.36]
     }
     layout["xaxis2"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {
@@ -72,13 +72,13 @@ def weights_template(seen: Seen, theme: ThemeName) -> Spec:
         "tickvals": [0, 0.5, 1],
         "anchor": "y",
     }
-    texts = ({**one, "xaxis": "x2"} for one in bar_numbers(opened, ink))
+    texts = ({**spec, "xaxis": "x2"} for spec in bar_numbers(opened, ink))
     return {"data": [before, after, *texts], "layout": layout}
 
 
-def weights_values(seen: Seen, step: int) -> Values:
+def weights_values(head: HeadOrTrace, step: int) -> Values:
     """Return the values of `weights_template` at 0-based `step`: s_ij and alpha_ij of the displayed head."""
-    opened = open_head(seen)
+    opened = open_head(head)
     scores, alpha, best = opened.finite_scores[step], opened.weights[step], _strongest(opened, step)
     alt = gettext(
         "Softmax of step {step}: each score and its attention weight, side by side. The largest weight, "
@@ -92,14 +92,14 @@ def weights_values(seen: Seen, step: int) -> Values:
     return numbers | signs(scores) | bar_texts(alpha) | source_values(opened, step, alt)
 
 
-def scores_table(seen: Seen, step: int) -> pd.DataFrame:
+def scores_table(head: HeadOrTrace, step: int) -> pd.DataFrame:
     """Return s_ij of the displayed head at 0-based `step`, one row for each source piece j (counted from 1)."""
-    return head_table(seen, step)[[gettext("source piece"), gettext("score")]]
+    return head_table(head, step)[[gettext("source piece"), gettext("score")]]
 
 
-def head_table(seen: Seen, step: int) -> pd.DataFrame:
+def head_table(head: HeadOrTrace, step: int) -> pd.DataFrame:
     """Return the softmax of the displayed head at 0-based `step`: s_ij, exp(s_ij - max_k s_ik), alpha_ij."""
-    opened = open_head(seen)
+    opened = open_head(head)
     scores = opened.scores[step]
     return pd.DataFrame(
         {
@@ -112,9 +112,9 @@ def head_table(seen: Seen, step: int) -> pd.DataFrame:
     ).set_index("j")
 
 
-def values_strips(seen: Seen, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def values_strips(head: HeadOrTrace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw alpha_ij v_j of the displayed head for the pieces of largest weight and, below them, their sum z_i."""
-    names, rows = _terms(seen, step)
+    names, rows = _terms(head, step)
     units = rows.shape[1]
     alt = gettext(
         "Output of the head at step {step}: weighted values of {count} units each, with their sum below.",
@@ -124,21 +124,21 @@ def values_strips(seen: Seen, step: int, *, theme: ThemeName = "light") -> go.Fi
     return sum_strips(names, rows, [(gettext("values of the head"), units / 2)], alt, theme)
 
 
-def values_table(seen: Seen, step: int) -> pd.DataFrame:
+def values_table(head: HeadOrTrace, step: int) -> pd.DataFrame:
     """Return the rows of `values_strips` as columns, one row for each unit (counted from 1)."""
-    return terms_table(*_terms(seen, step))
+    return terms_table(*_terms(head, step))
 
 
-def values_frame(seen: Seen, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
+def values_frame(head: HeadOrTrace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the figure of the growing sum of values, without its numbers: see `growth_frame`."""
-    opened = open_head(seen)
+    opened = open_head(head)
     units = opened.values.shape[1]
     alt = gettext("Weighted values: a strip of {count} units for each source piece, with their sum below.", count=units)
     return growth_frame(opened, units, units, [gettext("values of the head")], alt, thinned=thinned, theme=theme)
 
 
-def _terms(seen: Seen, step: int) -> tuple[list[str], FloatArray]:
-    opened = open_head(seen)
+def _terms(head: HeadOrTrace, step: int) -> tuple[list[str], FloatArray]:
+    opened = open_head(head)
     name = gettext("{context} = sum", context=f"z{subscript(step + 1)}")
     return weighted_terms(opened, opened.weights[step], opened.values, opened.outputs[step], name)
 

@@ -41,13 +41,13 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     for block, kind in enumerate(kinds):
         top = 1 - block / len(kinds)
         layout["annotations"].append(_note(kind_name(kind), 0, top, ink, size=14))
-        for place, one in enumerate(heads_of(trace, kind)):
+        for place, head in enumerate(heads_of(trace, kind)):
             number = len(panels) + 1
             left, high = place % heads / heads, top - (place // heads + 0.28) / (layers + 0.3) / len(kinds)
             low = high - 0.78 / (layers + 0.3) / len(kinds)
-            panels.append(_panel(one, number))
+            panels.append(_panel(head, number))
             layout |= _axes(number, (left, left + 1 / heads - _GAP), (low, high), ink)
-            layout["annotations"].append(_note(_name(one, rates), left, high, ink))
+            layout["annotations"].append(_note(_name(head, rates), left, high, ink))
     return build(panels, layout)
 
 
@@ -56,22 +56,22 @@ def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
     rows = [
         {
             gettext("attention"): kind_name(kind),
-            gettext("layer"): one.layer + 1,
-            gettext("head"): one.head + 1,
-            gettext("mean entropy, bits"): float(entropy(one.weights).mean()),
-            gettext("mean largest weight"): float(one.weights.max(axis=1).mean()),
-            gettext("alignment error rate"): rates.get((one.layer, one.head), np.nan) if kind == "cross" else np.nan,
+            gettext("layer"): head.layer + 1,
+            gettext("head"): head.head + 1,
+            gettext("mean entropy, bits"): float(entropy(head.weights).mean()),
+            gettext("mean largest weight"): float(head.weights.max(axis=1).mean()),
+            gettext("alignment error rate"): rates.get((head.layer, head.head), np.nan) if kind == "cross" else np.nan,
         }
         for kind in get_args(Kind)
-        for one in heads_of(trace, kind)
+        for head in heads_of(trace, kind)
     ]
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
 
-def _panel(one: OpenHead, number: int) -> Spec:
+def _panel(head: OpenHead, number: int) -> Spec:
     return {
         "type": "heatmap",
-        "z": np.sqrt(thumbnail(one.weights)),
+        "z": np.sqrt(thumbnail(head.weights)),
         "zmin": 0,
         "zmax": 1,
         "colorscale": GREYS,
@@ -96,9 +96,9 @@ def _axes(number: int, across: tuple[float, float], down: tuple[float, float], i
     }
 
 
-def _name(one: OpenHead, rates: Rates) -> str:
-    rate = rates.get((one.layer, one.head)) if one.kind == "cross" else None
-    number = f"{one.layer + 1}.{one.head + 1}"
+def _name(head: OpenHead, rates: Rates) -> str:
+    rate = rates.get((head.layer, head.head)) if head.kind == "cross" else None
+    number = f"{head.layer + 1}.{head.head + 1}"
     return number if rate is None else f"{number}  " + gettext("AER {rate}", rate=decimal(rate))
 
 
@@ -118,16 +118,16 @@ def _note(text: str, x: float, y: float, ink: Palette, size: int = 12) -> Spec:
 
 def _alt(trace: TransformerTrace, rates: Rates) -> str:
     layers, heads = trace.cross_weights.shape[:2]
-    told = gettext(
+    text = gettext(
         "Small heatmaps of all heads: three kinds of attention, {layers} layers of {heads} heads each.",
         layers=layers,
         heads=heads,
     )
     if not rates:
-        return told
+        return text
     layer, head = min(rates, key=rates.__getitem__)
     return (
-        told
+        text
         + " "
         + gettext(
             "In the cross-attention, head {head} of layer {layer} aligns best: its AER is {rate}.",

@@ -16,11 +16,11 @@ from attnviz.figures.cells import LEGEND, Cells, cell_sizes, font_size
 from attnviz.figures.gold import GoldMarks, gold_marks
 from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
-from attnviz.figures.margins import make_room, margin_bars, seam
+from attnviz.figures.margins import add_margin_axes, margin_bars, seam
 from attnviz.languages import format_number
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import FloatArray, Words
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.wording.attention_variants import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed, significant
@@ -31,7 +31,7 @@ MOST_TEXTS = 10_000
 
 
 def heatmap(
-    trace: Looks,
+    trace: AttentionMatrix,
     *,
     by: By = "words",
     face: Face = "before",
@@ -58,7 +58,7 @@ def heatmap(
     an unknown choice, AttnvizError for a face without its posterior.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
-    marks = gold_marks(cells, _linked(trace, face, posterior, weights), gold) if gold else None
+    marks = gold_marks(cells, _words_to_link(trace, face, posterior, weights), gold) if gold else None
     image = _image(cells, colours, root, ink, marks)
     sizes = cell_sizes(cells)
     alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights, gold=gold)
@@ -66,20 +66,22 @@ def heatmap(
     bars: list[Spec] = []
     if margins:
         bars = margin_bars(cells, len(trace.source_pieces), ink)
-        make_room(layout, cells, len(trace.source_pieces), ink)
+        add_margin_axes(layout, cells, len(trace.source_pieces), ink)
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
         frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
         layout["shapes"] = [*layout.get("shapes", []), frame]
     if marks:
-        layout["annotations"], room = marks.legend(sizes, ink)
-        layout["margin"]["b"] += room
-        layout["height"] += room
+        layout["annotations"], legend_height = marks.legend(sizes, ink)
+        layout["margin"]["b"] += legend_height
+        layout["height"] += legend_height
         bars += marks.traces(sizes, len(cells.source))
     return build([image, *bars], layout)
 
 
-def _linked(trace: Looks, face: Face, posterior: NDArray[np.float64] | None, weights: FloatArray | None) -> Words:
+def _words_to_link(
+    trace: AttentionMatrix, face: Face, posterior: NDArray[np.float64] | None, weights: FloatArray | None
+) -> Words:
     """Return the words with the values between them from which links are taken."""
     words, shares = trace.words(), weights if face == "before" else posterior
     return words if shares is None else replace(words, alignment=words.merged(shares))
@@ -102,7 +104,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: GoldM
     } | _hover(cells, root, marks.notes() if marks else {})
 
 
-def _meta(trace: Looks, cells: Grid, sizes: Cells, alt: str) -> Spec:
+def _meta(trace: AttentionMatrix, cells: Grid, sizes: Cells, alt: str) -> Spec:
     """Return what code that displays the figure needs.
 
     These are the text alternative (`alt`), the width below which the figure should scroll (`narrowest`), and the width
@@ -140,12 +142,12 @@ def _hover(cells: Grid, root: bool, notes: Mapping[tuple[int, int], str]) -> Spe
             )
             for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))
         ]
-        for r, (row, numbers, steps) in enumerate(zip(target, _told(cells), cells.steps, strict=True))
+        for r, (row, numbers, steps) in enumerate(zip(target, _cell_numbers(cells), cells.steps, strict=True))
     ]
     return {"text": text, "hoverinfo": "text"}
 
 
-def _told(cells: Grid) -> list[list[str]]:
+def _cell_numbers(cells: Grid) -> list[list[str]]:
     """Return the numbers of each cell in words: alpha, and for other faces also the posterior and the difference."""
     if cells.face == "before":
         return [[f"α = {decimal(alpha, 4)}" for alpha in row] for row in cells.alpha.tolist()]

@@ -11,16 +11,16 @@ from attnviz.analysis.grid import By, Face, Grid, grid
 from attnviz.languages import gettext
 from attnviz.text import isolated
 from attnviz.trace import FloatArray
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.wording.attention_variants import SYMBOLS
-from attnviz.wording.gold import links_told
+from attnviz.wording.gold import link_count_texts
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
-from attnviz.wording.weight_names import size_told
+from attnviz.wording.weight_names import size_text
 
 
 def heatmap_alt(
-    trace: Looks,
+    trace: AttentionMatrix,
     *,
     by: By = "words",
     face: Face = "before",
@@ -47,16 +47,16 @@ def heatmap_alt(
     if gold:
         shown += ". " + gettext(
             "The heatmap also shows {sure} and {possible}, marked by hand",
-            **links_told(len(gold.sure), len(gold.possible)),
+            **link_count_texts(len(gold.sure), len(gold.possible)),
         )
-    told = {"size": size_told(by, len(cells.target), len(cells.source)), "shown": shown}
+    fields = {"size": size_text(by, len(cells.target), len(cells.source)), "shown": shown}
     if cells.face == "after":
-        return gettext("After the word: alignment of {size}. Largest shares: {shown}.", **told)
+        return gettext("Posterior attention (after the word) of {size}. Largest values: {shown}.", **fields)
     if cells.face == "difference":
         return gettext(
-            "Change of the alignment of {size}, after the word minus before. Largest gains: {shown}.", **told
+            "Change of the alignment of {size}, α′ (after the word) minus α (before). Largest gains: {shown}.", **fields
         )
-    return gettext("Alignment of {size}. Largest weights: {shown}.", **told)
+    return gettext("Alignment of {size}. Largest weights: {shown}.", **fields)
 
 
 def _amount(cells: Grid, number: float) -> str:
@@ -64,7 +64,7 @@ def _amount(cells: Grid, number: float) -> str:
 
 
 def heatmap_table(
-    trace: Looks,
+    trace: AttentionMatrix,
     *,
     by: By = "words",
     face: Face = "before",

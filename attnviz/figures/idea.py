@@ -20,7 +20,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 
@@ -45,7 +45,7 @@ def fit_values(trace: Recurrent, step: int) -> Values:
     return energy_values(trace, step) | {"alt": fit_alt(trace, step)}
 
 
-def fit_alt(trace: Looks, step: int) -> str:
+def fit_alt(trace: AttentionMatrix, step: int) -> str:
     """Return the text alternative of the bars at 0-based `step`."""
     best = weight_order(trace, step)[0]
     return gettext(
@@ -58,8 +58,8 @@ def fit_alt(trace: Looks, step: int) -> str:
     )
 
 
-def look_template(trace: Looks, theme: ThemeName, *, pulled: bool = True) -> Spec:
-    """Return the template of the weights as percentages; bars may be draggable (`pulled`)."""
+def share_template(trace: AttentionMatrix, theme: ThemeName, *, draggable: bool = True) -> Spec:
+    """Return the template of the weights as percentages; bars may be `draggable`."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
@@ -67,17 +67,17 @@ def look_template(trace: Looks, theme: ThemeName, *, pulled: bool = True) -> Spe
         "tickvals": [0, 0.5, 1],
         "ticktext": [percent(share) for share in (0, 0.5, 1)],
     }
-    if pulled:
+    if draggable:
         pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
         layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
     return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
 
 
-def look_values(trace: Looks, step: int) -> Values:
-    """Return the values of `look_template` at 0-based `step`."""
+def share_values(trace: AttentionMatrix, step: int) -> Values:
+    """Return the values of `share_template` at 0-based `step`."""
     alpha, best = trace.alignment[step], weight_order(trace, step)[0]
     alt = gettext(
-        "Where step {step} looks. The largest share, {share}, is that of piece {number}, {name}.",
+        "Where step {step} looks. The largest share of the attention, {share}, goes to piece {number}, {name}.",
         step=step + 1,
         share=percent(float(alpha[best])),
         number=best + 1,

@@ -22,7 +22,7 @@ from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
 
 
-def look_template(trace: Aligned, theme: ThemeName) -> Spec:
+def imported_template(trace: Aligned, theme: ThemeName) -> Spec:
     """Return the template of the weights: a bar in [0, 1] for each source piece, with the same axis at every step."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α") | {"marker": {"color": ink.bar}}
@@ -31,8 +31,8 @@ def look_template(trace: Aligned, theme: ThemeName) -> Spec:
     return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
 
 
-def look_values(trace: Aligned, step: int) -> Values:
-    """Return the values of `look_template` at 0-based `step`: alpha_ij."""
+def imported_values(trace: Aligned, step: int) -> Values:
+    """Return the values of `imported_template` at 0-based `step`: alpha_ij."""
     alpha = trace.alignment[step]
     best = weight_order(trace, step)[0]
     alt = gettext(
@@ -47,7 +47,7 @@ def look_values(trace: Aligned, step: int) -> Values:
     return {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
 
 
-def look_table(trace: Aligned, step: int) -> pd.DataFrame:
+def imported_table(trace: Aligned, step: int) -> pd.DataFrame:
     """Return alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return pd.DataFrame(
         {

@@ -23,10 +23,10 @@ from attnviz.wording.numbers import decimal
 _ROW = 17
 
 
-def attend_figure(looks: PairAttention, *, theme: ThemeName = "light") -> go.Figure:
+def attend_figure(attention: PairAttention, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
-    figure = heatmap(looks, theme=theme)
-    if looks.asking == "source":
+    figure = heatmap(attention, theme=theme)
+    if attention.query_side == "source":
         ink = palette(theme)
         figure.layout.xaxis.tickfont.color, figure.layout.yaxis.tickfont.color = ink.decoder, ink.encoder
     return figure
@@ -50,8 +50,8 @@ def compared_values(judgement: Judgement, step: int) -> Values:
         [judgement.target_projected[step], judgement.target_aligned[step], judgement.target_comparisons[step]]
     )
     alt = gettext(
-        "Strips of {count} units for French piece {number}, {name}: its own vector, the English as it sees it, "
-        "and their comparison. The comparison has length {length}.",
+        "Strips of {count} units for French piece {number}, {name}: its own vector, its attention-weighted mean "
+        "of the English, and the comparison of these two. The comparison has length {length}.",
         count=rows.shape[1],
         number=step + 1,
         name=piece_name(judgement.target_pieces[step]),
@@ -80,27 +80,28 @@ def compared_table(judgement: Judgement, step: int) -> pd.DataFrame:
 
 def compared_sentence(judgement: Judgement, step: int) -> str:
     """Return where 0-based target piece `step` attends, and the length of its comparison."""
-    looks = PairAttention(judgement)
-    best = weight_order(looks, step)[0]
+    attention = PairAttention(judgement)
+    best = weight_order(attention, step)[0]
     lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
     return gettext(
-        "{name} attends most to {other}, {weight}. b is its own vector, α the English as it sees it. G compares "
-        "the two and returns v, of length {length}. The vectors v of all {count} pieces are added up.",
+        "{name} attends most to {other}, with weight {weight}. b is its own vector, α its attention-weighted "
+        "mean of the English. G compares b with α and returns v, of length {length}. The vectors v of all "
+        "{count} pieces are added up.",
         name=quoted_name(judgement.target_pieces[step]),
         other=quoted_name(judgement.source_pieces[best]),
-        weight=decimal(float(looks.alignment[step, best])),
+        weight=decimal(float(attention.alignment[step, best])),
         length=decimal(float(lengths[step])),
         count=len(lengths),
     )
 
 
-def bag_figure(one: Judgement, other: Judgement | None = None, *, theme: ThemeName = "light") -> go.Figure:
+def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the comparisons of all English pieces with their sum, for one judgement or before and after a swap of words.
 
     A swap shows the same strips in another order.
     """
-    ink, limit = palette(theme), _limit(one.source_comparisons)
-    bags, units = [_bag(each) for each in (one, other) if each], one.source_comparisons.shape[1]
+    ink, limit = palette(theme), _limit(judgement.source_comparisons)
+    bags, units = [_bag(each) for each in (judgement, other) if each], judgement.source_comparisons.shape[1]
     data, axes = [], {}
     for k, (names, rows) in enumerate(bags):
         mark = "" if k == 0 else "2"
@@ -128,7 +129,7 @@ def _bag_alt(count: int, units: int, *, swapped: bool) -> str:
     if swapped:
         return gettext(
             "Comparisons of {count} English pieces as strips of {units} units, before and after two words were "
-            "swapped. The sum is below each.",
+            "swapped. Each group of strips has its sum below.",
             count=count,
             units=units,
         )

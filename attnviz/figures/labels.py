@@ -22,6 +22,6 @@ def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:
     return [literal(shorten(name, longest)) for name in names]
 
 
-def label_stride(count: int, room: int = 260) -> int:
-    """Return the stride at which at most `room` of `count` labels are drawn."""
-    return -(-count // room)
+def label_stride(count: int, most: int = 260) -> int:
+    """Return the stride at which at most `most` of `count` labels are drawn."""
+    return -(-count // most)

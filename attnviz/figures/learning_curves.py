@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.build import Spec
 from attnviz.figures.labels import literal
-from attnviz.figures.update_panels import across, axes_of, panels_figure
+from attnviz.figures.update_panels import axes_of, panels_figure, update_positions
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace.snapshots import Curve, Snapshots
@@ -172,7 +172,7 @@ def _named_lines(
                 "line": {"color": ink.quiet, "width": 1, "dash": "dot"},
             }
         )
-    ends = _kept_apart([line["y"][-1] for line in lines], top)
+    ends = _spread_out([line["y"][-1] for line in lines], top)
     names_of_lines = [
         {
             "type": "scatter",
@@ -199,7 +199,7 @@ def _wrapped(name: str, longest: int = 24) -> str:
     return name if len(name) <= longest or cut < 0 else f"{name[:cut]}<br> {name[cut + 1 :]}"
 
 
-def _kept_apart(values: Sequence[float], top: float) -> list[float]:
+def _spread_out(values: Sequence[float], top: float) -> list[float]:
     """Return positions for labels near these values, in [0, top], at least a line apart, in the same order."""
     order = np.argsort(values, kind="stable")
     places = np.array(values, dtype=float)
@@ -219,10 +219,10 @@ def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
     shares = panel == "shares"
     kind, title = ("alike", gettext("uniform")) if shares else ("links", gettext("the gold links"))
     levels = [run.levels.get(name, {}) for name in (SHARES if shares else ("diagonal",))]
-    found = [level[kind] for level in levels if kind in level]
-    if not found:
+    measured = [level[kind] for level in levels if kind in level]
+    if not measured:
         return None
-    level = float(np.mean(found))
+    level = float(np.mean(measured))
     return title, ((run.updates[0], level), (run.updates[-1], level))
 
 
@@ -232,7 +232,7 @@ def _line(curve: Curve, title: str, place: int) -> Spec:
         "type": "scatter",
         "mode": "lines+markers",
         "name": literal(title),
-        "x": across(updates),
+        "x": update_positions(updates),
         "y": values,
         "customdata": updates,
         "cliponaxis": False,
@@ -246,7 +246,7 @@ def _line(curve: Curve, title: str, place: int) -> Spec:
 
 
 def _quality_alt(runs: Sequence[Snapshots]) -> str:
-    names, told = measure_names(), []
+    names, texts = measure_names(), []
     for run in runs:
         ends = [
             gettext(
@@ -258,8 +258,8 @@ def _quality_alt(runs: Sequence[Snapshots]) -> str:
             for name in QUALITY
             if name in run.curves
         ]
-        told.append(gettext("{run}: {told}", run=run_name(run, alone=len(runs) == 1), told=", ".join(ends)))
-    return gettext("Curves over the training updates. {told}.", told="; ".join(told))
+        texts.append(gettext("{run}: {told}", run=run_name(run, alone=len(runs) == 1), told=", ".join(ends)))
+    return gettext("Learning curves over the training updates. {told}.", told="; ".join(texts))
 
 
 def _learnt_alt(run: Snapshots) -> str:
@@ -275,5 +275,5 @@ def _learnt_alt(run: Snapshots) -> str:
         if name in run.curves
     ]
     return gettext(
-        "What attention has learnt over the updates, {run}: {told}.", run=run_name(run), told="; ".join(ends)
+        "What attention has learnt over the training updates, {run}: {told}.", run=run_name(run), told="; ".join(ends)
     )

@@ -18,7 +18,7 @@ from attnviz.palette import ColourScale, ThemeName, palette
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
-from attnviz.wording.weight_names import size_told
+from attnviz.wording.weight_names import size_text
 
 _TICKS = (0.25, 0.5, 1)
 ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
@@ -81,7 +81,7 @@ def learning_values(run: Snapshots, sentence: int, moment: int) -> Values:
         "After {count} update: alignment of {size}. Largest weights: {shown}.",
         "After {count} updates: alignment of {size}. Largest weights: {shown}.",
         run.updates[moment],
-        size=size_told("words", len(cells.target), len(cells.source)),
+        size=size_text("words", len(cells.target), len(cells.source)),
         shown="; ".join(strongest[:60]),
     )
     return {"weights": cells.alpha.astype(np.float64), "alt": alt}

@@ -28,7 +28,7 @@ _LABEL = 15
 """Characters of a row's label, the same at every step, so that the bars begin at one position."""
 
 
-def logit_attribution_table(trace: Trace | Seq2SeqTrace, account: LogitAttribution) -> pd.DataFrame:
+def logit_attribution_table(trace: Trace | Seq2SeqTrace, attribution: LogitAttribution) -> pd.DataFrame:
     """Return all contributions, with alpha_ij for source pieces; they add up to the last row.
 
     alpha is missing in other rows.
@@ -36,18 +36,18 @@ def logit_attribution_table(trace: Trace | Seq2SeqTrace, account: LogitAttributi
     through = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
     pieces = [piece_name(piece) for piece in trace.source_pieces]
     entries = [gettext("bias"), through, gettext("previous word"), *pieces, gettext("logit")]
-    values = [account.bias, account.state, account.previous_word, *account.source, account.logit]
-    alpha = [None] * 3 + [float(weight) for weight in trace.alignment[account.step]] + [None]
+    values = [attribution.bias, attribution.state, attribution.previous_word, *attribution.source, attribution.logit]
+    alpha = [None] * 3 + [float(weight) for weight in trace.alignment[attribution.step]] + [None]
     frame = {gettext("entry"): entries, gettext("adds"): values, "alpha": pd.array(alpha, dtype="Float64")}
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(entries) + 1, name=gettext("row")))
 
 
-def logit_attribution_rows(accounts: Sequence[LogitAttribution], chosen: int | None = None) -> tuple[int, ...]:
+def logit_attribution_rows(attributions: Sequence[LogitAttribution], chosen: int | None = None) -> tuple[int, ...]:
     """Return the source pieces with a row of their own, in sentence order: the largest contributions, and `chosen`.
 
-    They are the largest in any of the `accounts`, so that all can be drawn with the same rows.
+    They are the largest in any of the `attributions`, so that all can be drawn with the same rows.
     """
-    sizes = np.max([np.abs(account.source) for account in accounts], axis=0)
+    sizes = np.max([np.abs(attribution.source) for attribution in attributions], axis=0)
     # A piece without weight contributes nothing and gets no bar.
     named = min(SOURCES, max(int(np.count_nonzero(sizes)), 1))
     rows = np.argsort(-sizes, kind="stable")[:named].tolist()
@@ -57,7 +57,7 @@ def logit_attribution_rows(accounts: Sequence[LogitAttribution], chosen: int | N
 
 
 def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
-    """Return the template of `ledger_waterfall`."""
+    """Return the template of `logit_attribution_waterfall`."""
     ink = palette(theme)
     beside, axes = _attention(ink) if trace.attends else ([], {})
     layout = (
@@ -74,18 +74,18 @@ def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) ->
 
 def logit_attribution_values(
     trace: Trace | Seq2SeqTrace,
-    account: LogitAttribution,
+    attribution: LogitAttribution,
     title: str | None = None,
     *,
     rows: Sequence[int] | None = None,
     theme: ThemeName = "light",
 ) -> Values:
-    """Return the values of `ledger_waterfall`."""
+    """Return the values of `logit_attribution_waterfall`."""
     ink, title = palette(theme), title or gettext("logit")
-    sources = _sources(trace, account, rows)
-    values = [account.bias, account.state, account.previous_word, *sources.values]
+    sources = _sources(trace, attribution, rows)
+    values = [attribution.bias, attribution.state, attribution.previous_word, *sources.values]
     through = gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁")
-    before = piece_name(trace.previous_pieces[account.step])
+    before = piece_name(trace.previous_pieces[attribution.step])
     names = [gettext("bias"), through, gettext("after {piece}", piece=before), *sources.names, title]
     own = ink.encoder if sources.alpha else ink.context
     colours = [ink.quiet, ink.decoder, ink.decoder, *([own] * len(sources.names)), ink.ink]
@@ -95,7 +95,7 @@ def logit_attribution_values(
     ]
     hover = [
         gettext("{name}: {amount}", name=literal(shorten(name, 60)), amount=signed(amount, 4))
-        for name, amount in zip(names, [*values, account.logit], strict=True)
+        for name, amount in zip(names, [*values, attribution.logit], strict=True)
     ]
     for row, weight in enumerate(sources.alpha, 3):
         hover[row] += f"<br>α = {decimal(weight, 4)}"
@@ -107,7 +107,7 @@ def logit_attribution_values(
             "weight_rows": list(range(3, 3 + len(sources.alpha))),
             "weight_hover": hover[3:-1],
             "limits": sum_range(values),
-            "alt": _alt(trace, account, title),
+            "alt": _alt(trace, attribution, title),
             "entries": sources.entries,
         }
     )
@@ -115,7 +115,7 @@ def logit_attribution_values(
 
 def logit_attribution_waterfall(
     trace: Trace | Seq2SeqTrace,
-    account: LogitAttribution,
+    attribution: LogitAttribution,
     title: str | None = None,
     *,
     rows: Sequence[int] | None = None,
@@ -123,14 +123,14 @@ def logit_attribution_waterfall(
 ) -> go.Figure:
     """Draw a logit attribution, or the contrast with a foil, from the bias down to the sum.
 
-    `title` labels the sum. `rows` are the source pieces with a row each, rising; default are those of `ledger_rows`, in
-    sentence order. On the left of each is its alpha_ij as a bar, which shows attention without effect. Without
-    attention, one row is the whole sentence. For marks and clicks, `layout.meta` has the row of each piece, None where
-    it shares one (`entries`), and the mark's colour (`mark`).
+    `title` labels the sum. `rows` are the source pieces with a row each, rising; default are those of
+    `logit_attribution_rows`, in sentence order. On the left of each is its alpha_ij as a bar, which shows attention
+    without effect. Without attention, one row is the whole sentence. For marks and clicks, `layout.meta` has the row of
+    each piece, None where it shares one (`entries`), and the mark's colour (`mark`).
     """
     return filled(
         logit_attribution_template(trace, theme),
-        logit_attribution_values(trace, account, title, rows=rows, theme=theme),
+        logit_attribution_values(trace, attribution, title, rows=rows, theme=theme),
     )
 
 
@@ -146,20 +146,20 @@ class _Sources:
     """Row of each source piece, None where it shares one; None without attention."""
 
 
-def _sources(trace: Trace | Seq2SeqTrace, account: LogitAttribution, rows: Sequence[int] | None) -> _Sources:
+def _sources(trace: Trace | Seq2SeqTrace, attribution: LogitAttribution, rows: Sequence[int] | None) -> _Sources:
     """Return the rows of the source: one for each listed piece and one for the rest; without attention one row."""
     if not trace.attends:
-        return _Sources([gettext("c, the sentence")], [float(account.source.sum())], [], None)
-    order = np.array(logit_attribution_rows([account]) if rows is None else rows)
-    others = np.setdiff1d(np.arange(len(account.source)), order)
-    weights = trace.alignment[account.step]
+        return _Sources([gettext("c, the sentence")], [float(attribution.source.sum())], [], None)
+    order = np.array(logit_attribution_rows([attribution]) if rows is None else rows)
+    others = np.setdiff1d(np.arange(len(attribution.source)), order)
+    weights = trace.alignment[attribution.step]
     names = [piece_name(trace.source_pieces[j]) for j in order]
-    values, alpha = account.source[order].tolist(), [float(weight) for weight in weights[order]]
+    values, alpha = attribution.source[order].tolist(), [float(weight) for weight in weights[order]]
     if others.size:
         names.append(gettext("{n} more", n=others.size))
         alpha.append(float(weights[others].sum()))
-        values.append(float(account.source[others].sum()))
-    places = [3 + int(np.searchsorted(order, j)) if j in order else None for j in range(len(account.source))]
+        values.append(float(attribution.source[others].sum()))
+    places = [3 + int(np.searchsorted(order, j)) if j in order else None for j in range(len(attribution.source))]
     return _Sources(names, values, alpha, places)
 
 
@@ -179,17 +179,17 @@ def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
     return [bars], {"xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]}}
 
 
-def _alt(trace: Trace | Seq2SeqTrace, account: LogitAttribution, title: str) -> str:
-    told = {"title": shorten(title, 60), "step": account.step + 1, "logit": account.logit}
+def _alt(trace: Trace | Seq2SeqTrace, attribution: LogitAttribution, title: str) -> str:
+    fields = {"title": shorten(title, 60), "step": attribution.step + 1, "logit": attribution.logit}
     if not trace.attends:
-        return gettext("{title}: what each term of step {step} adds to the total of {logit:.2f}.", **told)
-    largest = int(np.abs(account.source).argmax())
+        return gettext("{title}: what each term of step {step} adds to the total of {logit:.2f}.", **fields)
+    largest = int(np.abs(attribution.source).argmax())
     piece = shorten(piece_name(trace.source_pieces[largest]))
     return gettext(
         "{title}: what each term of step {step} adds to the total of {logit:.2f}. The largest source term, "
         "{entry:+.2f}, is that of {piece}, whose attention weight is {weight:.2f}.",
-        entry=account.source[largest],
+        entry=attribution.source[largest],
         piece=piece,
-        weight=trace.alignment[account.step][largest],
-        **told,
+        weight=trace.alignment[attribution.step][largest],
+        **fields,
     )

@@ -65,18 +65,18 @@ def _sum(face: Face, name: str, amount: float) -> str:
     """Return the hover text of the bar below a column."""
     if face == "difference":
         return gettext(
-            "{name}: {amount} in total, after the word minus before (Σ (α′ − α) over the rows)",
+            "{name}: attention changes by {amount} in total after the word (Σ (α′ − α) over the rows)",
             name=name,
             amount=signed(amount),
         )
     if face == "after":
         return ngettext(
-            "{name}: {count:.2f} steps in total concern it (Σ α′ over the rows)",
-            "{name}: {count:.2f} steps in total concern it (Σ α′ over the rows)",
+            "{name}: posterior attention {count:.2f} in total (Σ α′ over the rows)",
+            "{name}: posterior attention {count:.2f} in total (Σ α′ over the rows)",
             amount,
             name=name,
         )
-    return gettext("{name}: attended to {amount:.2f} times in total (Σ α over the rows)", name=name, amount=amount)
+    return gettext("{name}: attention {amount:.2f} in total (Σ α over the rows)", name=name, amount=amount)
 
 
 def _spread(face: Face, name: str, bits: float, positions: int) -> str:
@@ -92,7 +92,9 @@ def _spread(face: Face, name: str, bits: float, positions: int) -> str:
     most, alike = np.log2(positions), 2**bits
     if face == "after":
         wide = ngettext(
-            "as if spread evenly over {count:.1f} pieces", "as if spread evenly over {count:.1f} pieces", alike
+            "like a weight spread evenly over {count:.1f} pieces",
+            "like a weight spread evenly over {count:.1f} pieces",
+            alike,
         )
         return ngettext(
             "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
@@ -102,7 +104,11 @@ def _spread(face: Face, name: str, bits: float, positions: int) -> str:
             most=most,
             wide=wide,
         )
-    wide = ngettext("as if spread evenly over {count:.1f} pieces", "as if spread evenly over {count:.1f} pieces", alike)
+    wide = ngettext(
+        "like a weight spread evenly over {count:.1f} pieces",
+        "like a weight spread evenly over {count:.1f} pieces",
+        alike,
+    )
     return ngettext(
         "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
         "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
@@ -136,7 +142,7 @@ def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
     return below, {"range": [-largest, largest], "tickvals": [0, largest], "ticktext": ["0", signed(largest, 1)]}
 
 
-def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
+def add_margin_axes(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
     """Shrink the heatmap of `layout`, and add the axes of the margins in the free space."""
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     bottom = (_BELOW + _GAP) / (inner + _BELOW + _GAP)

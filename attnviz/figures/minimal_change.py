@@ -27,7 +27,7 @@ Spelling = Callable[[int], str]
 
 
 def minimal_change_figure(
-    trace: Trace, found: MinimalChange, spelling: Spelling, *, step: int | None = None, theme: ThemeName = "light"
+    trace: Trace, changes: MinimalChange, spelling: Spelling, *, step: int | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
 
@@ -35,10 +35,10 @@ def minimal_change_figure(
     with the 0-based step; `layout.meta` has `alt`, `narrowest`, `frame`, and the row of each step as `heatmap` has it
     (`steps`, `rows`). `spelling` returns the piece of an id.
     """
-    ink, count = palette(theme), len(found.distances)
-    endless = np.isinf(found.distances)
-    ends = np.where(endless, 2.0, found.distances)
-    texts = [_told(trace, found, i, spelling) for i in range(count)]
+    ink, count = palette(theme), len(changes.distances)
+    unreachable = np.isinf(changes.distances)
+    ends = np.where(unreachable, 2.0, changes.distances)
+    texts = [_bar_label(trace, changes, i, spelling) for i in range(count)]
     names = [literal(shorten(piece_name(piece), _LABEL)) for piece in trace.target_pieces]
     bars = {
         "type": "bar",
@@ -47,8 +47,8 @@ def minimal_change_figure(
         "x": ends,
         "y": list(range(count)),
         "marker": {
-            "color": [ink.quiet if forever else ink.bar for forever in endless],
-            "opacity": [PALE if forever else 1.0 for forever in endless],
+            "color": [ink.quiet if is_unreachable else ink.bar for is_unreachable in unreachable],
+            "opacity": [PALE if is_unreachable else 1.0 for is_unreachable in unreachable],
         },
         "customdata": [[i, name] for i, name in enumerate(names)],
         "hovertemplate": "%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>",
@@ -60,7 +60,7 @@ def minimal_change_figure(
         "bargap": 0.42,
         "hovermode": "y",
         "meta": {
-            "alt": _alt(trace, found),
+            "alt": _alt(trace, changes),
             "narrowest": 320,
             "frame": ROW_FRAME,
             "steps": list(range(count)),
@@ -73,7 +73,7 @@ def minimal_change_figure(
             "tickvals": [0, 0.5, 1, 1.5, 2],
             "zerolinecolor": ink.quiet,
             "title": {
-                "text": gettext("weight to move, |α′ − α|"),
+                "text": gettext("change needed, |α′ − α|"),
                 "font": {"size": 12, "color": ink.quiet},
                 "standoff": 2,
             },
@@ -94,44 +94,45 @@ def minimal_change_figure(
     return build([bars, written], layout)
 
 
-def minimal_change_table(trace: Trace, found: MinimalChange, spelling: Spelling) -> pd.DataFrame:
+def minimal_change_table(trace: Trace, changes: MinimalChange, spelling: Spelling) -> pd.DataFrame:
     """Return the numbers of the figure, a row for each step (counted from 1); inf where no change was found."""
     frame = {
         gettext("target piece"): list(trace.target_pieces),
-        gettext("likeliest piece"): [spelling(int(piece)) for piece in found.first_ids],
-        "|α′ − α|": found.distances,
+        gettext("likeliest piece"): [spelling(int(piece)) for piece in changes.first_ids],
+        "|α′ − α|": changes.distances,
         gettext("then"): [
             "" if np.isinf(distance) else spelling(int(piece))
-            for piece, distance in zip(found.second_ids, found.distances, strict=True)
+            for piece, distance in zip(changes.second_ids, changes.distances, strict=True)
         ],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.distances) + 1, name=gettext("step")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(changes.distances) + 1, name=gettext("step")))
 
 
-def _told(trace: Trace, found: MinimalChange, step: int, spelling: Spelling) -> str:
+def _bar_label(trace: Trace, changes: MinimalChange, step: int, spelling: Spelling) -> str:
     """Return the label at the end of a bar: the distance, and the pieces before (if not the written one) and after."""
-    if np.isinf(found.distances[step]):
+    if np.isinf(changes.distances[step]):
         return " ∞ "
     first, second = (
-        literal(shorten(piece_name(spelling(int(ids[step]))), _OTHER)) for ids in (found.first_ids, found.second_ids)
+        literal(shorten(piece_name(spelling(int(ids[step]))), _OTHER))
+        for ids in (changes.first_ids, changes.second_ids)
     )
-    before = "" if found.first_ids[step] == trace.target_ids[step] else f"{first} "
-    return f" {decimal(float(found.distances[step]))} {before}→ {second} "
+    before = "" if changes.first_ids[step] == trace.target_ids[step] else f"{first} "
+    return f" {decimal(float(changes.distances[step]))} {before}→ {second} "
 
 
-def _alt(trace: Trace, found: MinimalChange) -> str:
-    endless, least = int(np.isinf(found.distances).sum()), int(found.distances.argmin())
-    told = gettext(
-        "How much weight must move at each of {count} steps so that another piece is written.",
-        count=len(found.distances),
+def _alt(trace: Trace, changes: MinimalChange) -> str:
+    unreachable, least = int(np.isinf(changes.distances).sum()), int(changes.distances.argmin())
+    text = gettext(
+        "How much the attention weights of each of {count} steps must change so that another piece is written.",
+        count=len(changes.distances),
     )
-    if endless:
-        told += " " + gettext("At {count} of these steps, no such change was found.", count=endless)
-    if endless < len(found.distances):
-        told += " " + gettext(
+    if unreachable:
+        text += " " + gettext("At {count} of the steps, no change to another piece was found.", count=unreachable)
+    if unreachable < len(changes.distances):
+        text += " " + gettext(
             "Step {step}, {name}, needs the smallest change: {distance}.",
             step=least + 1,
             name=shorten(piece_name(trace.target_pieces[least]), 30),
-            distance=decimal(float(found.distances[least])),
+            distance=decimal(float(changes.distances[least])),
         )
-    return told
+    return text

@@ -14,9 +14,9 @@ from attnviz.palette import ThemeName, palette
 from attnviz.wording.numbers import thousands
 
 
-def work_figure(found: Mapping[str, Work], *, theme: ThemeName = "light") -> go.Figure:
+def work_figure(works: Mapping[str, Work], *, theme: ThemeName = "light") -> go.Figure:
     """Draw a stacked bar for each name: multiplications for keys, queries and pairs."""
-    ink, names = palette(theme), list(found)
+    ink, names = palette(theme), list(works)
     parts = _parts()
     colours = {"keys": ink.encoder, "queries": ink.decoder, "pairs": ink.bar}
     bars = [
@@ -25,7 +25,7 @@ def work_figure(found: Mapping[str, Work], *, theme: ThemeName = "light") -> go.
             "orientation": "h",
             "name": name,
             "y": names,
-            "x": [getattr(one, part) for one in found.values()],
+            "x": [getattr(work, part) for work in works.values()],
             "marker": {"color": colours[part]},
             "hovertemplate": f"{name}: %{{x:,d}}<extra></extra>",
         }
@@ -55,18 +55,19 @@ def work_figure(found: Mapping[str, Work], *, theme: ThemeName = "light") -> go.
             "traceorder": "normal",
             "font": {"size": 12},
         },
-        "meta": {"alt": _alt(found), "narrowest": 320, "widest": 900},
+        "meta": {"alt": _alt(works), "narrowest": 320, "widest": 900},
     }
     return build(bars, layout)
 
 
-def work_table(found: Mapping[str, Work]) -> pd.DataFrame:
+def work_table(works: Mapping[str, Work]) -> pd.DataFrame:
     """Return the numbers of `work_figure`, a row for each name, with the sum and the number of tanh."""
     rows = [
-        {label: getattr(one, part) for part, label in _parts().items()} | {gettext("sum"): one.total, "tanh": one.tanh}
-        for one in found.values()
+        {label: getattr(work, part) for part, label in _parts().items()}
+        | {gettext("sum"): work.total, "tanh": work.tanh}
+        for work in works.values()
     ]
-    return pd.DataFrame(rows, index=pd.Index(list(found), name=gettext("attention")))
+    return pd.DataFrame(rows, index=pd.Index(list(works), name=gettext("attention")))
 
 
 def _parts() -> dict[str, str]:
@@ -77,14 +78,14 @@ def _parts() -> dict[str, str]:
     }
 
 
-def _alt(found: Mapping[str, Work]) -> str:
+def _alt(works: Mapping[str, Work]) -> str:
     listed = "; ".join(
         gettext(
             "{name}: {total} multiplications and {tanh} tanh",
             name=name,
-            total=thousands(one.total),
-            tanh=thousands(one.tanh),
+            total=thousands(work.total),
+            tanh=thousands(work.tanh),
         )
-        for name, one in found.items()
+        for name, work in works.items()
     )
     return gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)

@@ -28,7 +28,7 @@ _VISIBLE = 0.03
 """Weight from which the step's own is marked in the other rows."""
 _BAR = 0.5
 """Height of a weight of 1 as a share of a row; the rest is for the name."""
-_LOOKS, _CHANGES = (0.0, 0.5), (0.58, 1.0)
+_WEIGHTS_SPAN, _CHANGES_SPAN = (0.0, 0.5), (0.58, 1.0)
 """Shares of the width."""
 _LABEL, _PITCH, _LIKELIEST = 10, 13, 5
 """Characters of a piece's label, pixels between labels, and number of likeliest pieces in a hover text."""
@@ -40,7 +40,7 @@ Spelling = Callable[[int], str]
 
 def perturbation_tests_figure(
     trace: Trace,
-    tried: PerturbationTests,
+    tests: PerturbationTests,
     spelling: Spelling,
     best: PerturbedStep | None = None,
     *,
@@ -53,71 +53,75 @@ def perturbation_tests_figure(
     1], with the piece that would be written. Of the permutations, the median one is drawn, and the change of each as a
     point. `best` adds a row for the attention that makes the piece likeliest. `spelling` returns the piece of an id. As
     many source pieces are labelled as fit a figure of `width` pixels. `layout.meta` has `alt`, `narrowest` and the
-    names of the rows (`perturbation_tests`).
+    names of the rows (`tests`).
     """
-    ink, shown = palette(theme), _shown(tried, best)
-    names = perturbation_test_names(len(tried.permuted))
-    traces = [*_looks(trace, tried, shown, ink), _changes(shown, spelling, ink), *_points(tried, shown, ink)]
+    ink, shown = palette(theme), _shown(tests, best)
+    names = perturbation_test_names(len(tests.permuted))
+    traces = [
+        *_weight_bars(trace, tests, shown, ink),
+        _change_bars(shown, spelling, ink),
+        *_permutation_points(tests, shown, ink),
+    ]
     layout = _layout(trace, shown, width, ink) | {
-        "annotations": _names(tried, shown, names, spelling, ink),
-        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "tests": list(shown)},
+        "annotations": _names(tests, shown, names, spelling, ink),
+        "meta": {"alt": _alt(tests, shown, names, spelling), "narrowest": 330, "tests": list(shown)},
     }
     return build(traces, layout)
 
 
 def perturbation_tests_table(
-    tried: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
+    tests: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
 ) -> pd.DataFrame:
     """Return the perturbation tests of a step, a row each, and each permutation by its number.
 
     Columns: divergence of the weights, change of the output, p(y_i), and the piece that would be written.
     """
-    names = perturbation_test_names(len(tried.permuted))
-    rows = [(names[name], trial) for name, trial in _shown(tried, best).items() if name != "permuted"]
-    rows += [(gettext("permutation {number}", number=k), trial) for k, trial in enumerate(tried.permuted, 1)]
-    perturbation_tests = [trial for _, trial in rows]
+    names = perturbation_test_names(len(tests.permuted))
+    rows = [(names[name], test) for name, test in _shown(tests, best).items() if name != "permuted"]
+    rows += [(gettext("permutation {number}", number=k), test) for k, test in enumerate(tests.permuted, 1)]
+    drawn = [test for _, test in rows]
     frame = {
         gettext("test"): [name for name, _ in rows],
-        gettext("divergence of weights, bits"): [trial.divergence for trial in perturbation_tests],
-        gettext("total variation"): [trial.total_variation for trial in perturbation_tests],
-        gettext("probability of the word"): [trial.likelihood for trial in perturbation_tests],
-        gettext("writes"): [spelling(trial.piece_id) for trial in perturbation_tests],
+        gettext("divergence of weights, bits"): [test.divergence for test in drawn],
+        gettext("total variation"): [test.total_variation for test in drawn],
+        gettext("probability of the word"): [test.likelihood for test in drawn],
+        gettext("writes"): [spelling(test.piece_id) for test in drawn],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
 def perturbation_tests_likeliest_table(
-    tried: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
+    tests: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
 ) -> pd.DataFrame:
     """Return p(w) of the likeliest pieces of each test, a row for each piece with its rank.
 
     Of the permutations, it is the median one.
     """
-    names = perturbation_test_names(len(tried.permuted))
+    names = perturbation_test_names(len(tests.permuted))
     rows = [
         (names[name], rank, spelling(piece), p)
-        for name, trial in _shown(tried, best).items()
-        for rank, (piece, p) in enumerate(trial.top(_LIKELIEST), 1)
+        for name, test in _shown(tests, best).items()
+        for rank, (piece, p) in enumerate(test.top(_LIKELIEST), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
     return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
-def _shown(tried: PerturbationTests, best: PerturbedStep | None) -> dict[str, PerturbedStep]:
+def _shown(tests: PerturbationTests, best: PerturbedStep | None) -> dict[str, PerturbedStep]:
     """Return the test that is drawn in each row, from the top."""
-    order = np.argsort([trial.total_variation for trial in tried.permuted], kind="stable")
-    middle = tried.permuted[int(order[(len(order) - 1) // 2])]
+    order = np.argsort([test.total_variation for test in tests.permuted], kind="stable")
+    middle = tests.permuted[int(order[(len(order) - 1) // 2])]
     shown = {
-        "real": tried.real,
-        "uniform": tried.uniform,
+        "real": tests.real,
+        "uniform": tests.uniform,
         "permuted": middle,
-        "without_strongest": tried.without_strongest,
-        "adversary": tried.adversary,
+        "without_strongest": tests.without_strongest,
+        "adversary": tests.adversary,
     }
     return shown if best is None else shown | {"best": best}
 
 
-def _looks(trace: Trace, tried: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
+def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
     """Return the weights of each row as bars on its base line, and the step's own as dashes."""
     count = len(trace.source_pieces)
     places, names = np.arange(count), [literal(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
@@ -126,23 +130,23 @@ def _looks(trace: Trace, tried: PerturbationTests, shown: dict[str, PerturbedSte
             "type": "bar",
             "name": name,
             "x": places,
-            "y": -_BAR * trial.weights,
+            "y": -_BAR * test.weights,
             "base": row + _GROUND,
-            "customdata": [[piece, weight] for piece, weight in zip(names, trial.weights.tolist(), strict=True)],
+            "customdata": [[piece, weight] for piece, weight in zip(names, test.weights.tolist(), strict=True)],
             "marker": {"color": ink.bar},
             "hovertemplate": "%{customdata[0]}<br>α = %{customdata[1]:.3f}<extra></extra>",
         }
-        for row, (name, trial) in enumerate(shown.items())
+        for row, (name, test) in enumerate(shown.items())
     ]
     rows = range(1, len(shown))
-    seen = np.flatnonzero(tried.real.weights >= _VISIBLE)
+    visible = np.flatnonzero(tests.real.weights >= _VISIBLE)
     dashes = {
         "type": "scatter",
         "mode": "markers",
-        "name": "as it looked",
+        "name": "weights of the step",
         "hoverinfo": "skip",
-        "x": np.tile(seen, len(rows)),
-        "y": np.concatenate([row + _GROUND - _BAR * tried.real.weights[seen] for row in rows]),
+        "x": np.tile(visible, len(rows)),
+        "y": np.concatenate([row + _GROUND - _BAR * tests.real.weights[visible] for row in rows]),
         "marker": {
             "symbol": "line-ew-open",
             "size": max(5, min(12, 180 // count)),
@@ -153,32 +157,32 @@ def _looks(trace: Trace, tried: PerturbationTests, shown: dict[str, PerturbedSte
     return [*bars, dashes]
 
 
-def _changes(shown: dict[str, PerturbedStep], spelling: Spelling, ink: Palette) -> Spec:
+def _change_bars(shown: dict[str, PerturbedStep], spelling: Spelling, ink: Palette) -> Spec:
     """Return the change of each row as a bar with its likeliest pieces as hover text; permutations are points."""
-    rows = [(row, trial) for row, (name, trial) in enumerate(shown.items()) if name not in ("real", "permuted")]
+    rows = [(row, test) for row, (name, test) in enumerate(shown.items()) if name not in ("real", "permuted")]
     return {
         "type": "bar",
         "orientation": "h",
         "name": "change",
-        "x": [trial.total_variation for _, trial in rows],
+        "x": [test.total_variation for _, test in rows],
         "y": [row + _MIDDLE for row, _ in rows],
         "width": 0.16,
         "xaxis": "x2",
         "marker": {"color": ink.bar},
-        "customdata": [[_likeliest(trial, spelling)] for _, trial in rows],
+        "customdata": [[_likeliest(test, spelling)] for _, test in rows],
         "hovertemplate": "%{customdata[0]}<extra></extra>",
     }
 
 
-def _likeliest(trial: PerturbedStep, spelling: Spelling) -> str:
+def _likeliest(test: PerturbedStep, spelling: Spelling) -> str:
     return "<br>".join(
-        f"{literal(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in trial.top(_LIKELIEST)
+        f"{literal(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in test.top(_LIKELIEST)
     )
 
 
-def _points(tried: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
+def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
     """Return the change of every permutation as a point, and a mark at the median."""
-    row, count = list(shown).index("permuted") + _MIDDLE, len(tried.permuted)
+    row, count = list(shown).index("permuted") + _MIDDLE, len(tests.permuted)
     # Jitter by a fixed pattern that separates neighbours, so that the figure is reproducible.
     spread = (np.arange(count) * 0.618) % 1 - 0.5
     point = {"type": "scatter", "mode": "markers", "xaxis": "x2", "hoverinfo": "skip"}
@@ -186,14 +190,14 @@ def _points(tried: PerturbationTests, shown: dict[str, PerturbedStep], ink: Pale
         point
         | {
             "name": "permutations",
-            "x": [trial.total_variation for trial in tried.permuted],
+            "x": [test.total_variation for test in tests.permuted],
             "y": row + 0.26 * spread,
             "marker": {"size": 4, "color": ink.quiet},
         },
         point
         | {
             "name": "median",
-            "x": [tried.change_when_permuted],
+            "x": [tests.change_when_permuted],
             "y": [row],
             "marker": {"symbol": "line-ns-open", "size": 20, "color": ink.ink, "line": {"width": 3, "color": ink.ink}},
         },
@@ -201,42 +205,45 @@ def _points(tried: PerturbationTests, shown: dict[str, PerturbedStep], ink: Pale
 
 
 def _names(
-    tried: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling, ink: Palette
+    tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling, ink: Palette
 ) -> list[Spec]:
     """Return the name of each row above its weights, and the outcome above its change."""
     note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
     notes: list[Spec] = []
-    for row, (name, trial) in enumerate(shown.items()):
+    for row, (name, test) in enumerate(shown.items()):
         if name == "permuted":
-            told = gettext(
+            text = gettext(
                 "{change}; same piece: {share}",
-                change=decimal(tried.change_when_permuted),
-                share=percent(tried.kept_when_permuted),
+                change=decimal(tests.change_when_permuted),
+                share=percent(tests.kept_when_permuted),
             )
         elif name == "real":
-            told = gettext(
+            text = gettext(
                 "writes “{name}” with p = {p}",
-                name=shorten(piece_name(spelling(trial.piece_id)), 12),
-                p=decimal(float(trial.probabilities[trial.piece_id])),
+                name=shorten(piece_name(spelling(test.piece_id)), 12),
+                p=decimal(float(test.probabilities[test.piece_id])),
             )
         else:
-            places = 3 if trial.total_variation < 0.095 else 2
-            told = f"{decimal(trial.total_variation, places)}, {outcome(tried.real, trial, spelling)}"
+            places = 3 if test.total_variation < 0.095 else 2
+            text = f"{decimal(test.total_variation, places)}, {outcome(tests.real, test, spelling)}"
         title = f"<b>{literal(names[name])}</b>"
         if name == "real":
             dash = f'<span style="color:{ink.encoder}">━</span>'
             title += ", " + gettext("drawn as {dash} below", dash=dash)
-        notes.append(note | {"text": title, "x": _LOOKS[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}})
         notes.append(
-            note | {"text": literal(told), "x": _CHANGES[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
+            note | {"text": title, "x": _WEIGHTS_SPAN[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
+        )
+        notes.append(
+            note
+            | {"text": literal(text), "x": _CHANGES_SPAN[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
         )
     return notes
 
 
 def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Palette) -> Spec:
     rows, count = len(shown), len(trace.source_pieces)
-    room = _LOOKS[1] * (width - _LEFT - _RIGHT)
-    labelled = _labelled(np.max([trial.weights for trial in shown.values()], axis=0), room)
+    space = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
+    labelled = _labelled(np.max([test.weights for test in shown.values()], axis=0), space)
     axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
     return base_layout(ink) | {
@@ -247,7 +254,7 @@ def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Pale
         "hovermode": "closest",
         "xaxis": axis
         | {
-            "domain": list(_LOOKS),
+            "domain": list(_WEIGHTS_SPAN),
             "range": [-0.6, count - 0.4],
             "side": "bottom",
             "tickangle": -90,
@@ -257,7 +264,7 @@ def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Pale
         },
         "xaxis2": axis
         | {
-            "domain": list(_CHANGES),
+            "domain": list(_CHANGES_SPAN),
             "range": [0, 1],
             "side": "bottom",
             "tickvals": [0, 0.5, 1],
@@ -277,38 +284,39 @@ def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Pale
                 "layer": "below",
             }
             for row in range(rows)
-            for ends, height in ((_LOOKS, _GROUND), (_CHANGES, _MIDDLE))
-            if row or ends is _LOOKS
+            for ends, height in ((_WEIGHTS_SPAN, _GROUND), (_CHANGES_SPAN, _MIDDLE))
+            if row or ends is _WEIGHTS_SPAN
         ],
     }
 
 
-def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], room: float) -> list[int]:
-    """Return the source pieces that are labelled in `room` pixels.
+def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], space: float) -> list[int]:
+    """Return the source pieces that are labelled in `space` pixels.
 
     All where they fit; otherwise those with the largest weights in any row, at a minimal distance.
     """
-    apart = _PITCH * len(weights) / room
-    kept: list[int] = []
+    distance = _PITCH * len(weights) / space
+    labelled: list[int] = []
     for j in np.argsort(-weights, kind="stable").tolist():
-        if all(abs(j - other) >= apart for other in kept):
-            kept.append(j)
-    return sorted(kept)
+        if all(abs(j - other) >= distance for other in labelled):
+            labelled.append(j)
+    return sorted(labelled)
 
 
-def _alt(tried: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling) -> str:
-    told = "; ".join(
+def _alt(tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling) -> str:
+    texts = "; ".join(
         gettext(
             "{trial}: {change:.2f}, {outcome}",
             trial=names[name],
-            outcome=outcome(tried.real, trial, spelling),
-            change=tried.change_when_permuted if name == "permuted" else trial.total_variation,
+            outcome=outcome(tests.real, test, spelling),
+            change=tests.change_when_permuted if name == "permuted" else test.total_variation,
         )
-        for name, trial in shown.items()
+        for name, test in shown.items()
         if name != "real"
     )
     return gettext(
-        "Step {step} with other weights. How much each test changes the probabilities (total variation): {told}.",
-        step=tried.step + 1,
-        told=told,
+        "Step {step} with other attention weights. How much each test changes the probabilities (total "
+        "variation): {told}.",
+        step=tests.step + 1,
+        told=texts,
     )

@@ -25,9 +25,9 @@ from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.numbers import decimal, significant, small
 
-_COLUMNS = {"prior": (0.0, 0.26), "likelihood": (0.33, 0.63), "posterior": (0.71, 1.0)}
+_SPANS = {"prior": (0.0, 0.26), "likelihood": (0.33, 0.63), "posterior": (0.71, 1.0)}
 """Horizontal extents of the three columns, as shares of the width."""
-_ROOM = 1.5
+_AXIS_LENGTH = 1.5
 """Length of the axes relative to the longest bar, for the numbers at the ends."""
 _VISIBLE = 0.02
 """Smallest posterior attention of the heatmap that has a mark."""
@@ -49,61 +49,63 @@ def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
         "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
     }
     del heatmap["orientation"]
-    axis, layout = value_axis(ink, "α", [0, _ROOM]), source_layout(trace, ink)
-    layout["xaxis"] = axis | {"domain": list(_COLUMNS["prior"]), "tickvals": [0, 1]}
+    axis, layout = value_axis(ink, "α", [0, _AXIS_LENGTH]), source_layout(trace, ink)
+    layout["xaxis"] = axis | {"domain": list(_SPANS["prior"]), "tickvals": [0, 1]}
     layout["xaxis2"] = value_axis(ink, "× p(y | h)", []) | {
-        "domain": list(_COLUMNS["likelihood"]),
+        "domain": list(_SPANS["likelihood"]),
         "range": Slot("likelihoods"),
         "tickvals": Slot("likelihood_ticks"),
         "ticktext": Slot("likelihood_names"),
         "anchor": "y",
     }
-    layout["xaxis3"] = value_axis(ink, "→ p(j | y),  ◇ α′", [0, _ROOM]) | {
-        "domain": list(_COLUMNS["posterior"]),
+    layout["xaxis3"] = value_axis(ink, "→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH]) | {
+        "domain": list(_SPANS["posterior"]),
         "tickvals": [0, 1],
         "anchor": "y",
     }
     layout["meta"]["narrowest"] = 300
     texts = [
         numbers(label_size(count) - 1, ink, f"{name}_number") | {"xaxis": axis}
-        for name, axis in zip(_COLUMNS, ("x", "x2", "x3"), strict=True)
+        for name, axis in zip(_SPANS, ("x", "x2", "x3"), strict=True)
     ]
     return {"data": [prior, likely, after, heatmap, *(texts if count <= MOST_ROWS else [])], "layout": layout}
 
 
-def posterior_values(trace: Trace, found: PosteriorAttention, step: int) -> Values:
+def posterior_values(trace: Trace, attention: PosteriorAttention, step: int) -> Values:
     """Return the values of `posterior_bars`."""
-    rows = {name: getattr(found, name)[step] for name in (*_COLUMNS, "reading")}
+    rows = {name: getattr(attention, name)[step] for name in (*_SPANS, "reading")}
     largest = _ceiling(float(rows["likelihood"].max()))
     # Marks at 0 would carry no information.
-    seen = np.where(rows["reading"] >= _VISIBLE, rows.pop("reading"), np.nan)
+    marks = np.where(rows["reading"] >= _VISIBLE, rows.pop("reading"), np.nan)
     values = rows | {
-        "seen": seen,
-        "likelihoods": [0, _ROOM * 1.2 * largest],
+        "seen": marks,
+        "likelihoods": [0, _AXIS_LENGTH * 1.2 * largest],
         "likelihood_ticks": [0, largest],
         "likelihood_names": ["0", significant(largest, 1) if largest >= 0.001 else small(largest)],
     }
     if len(trace.source_pieces) <= MOST_ROWS:
-        for name in _COLUMNS:
+        for name in _SPANS:
             write = small if name == "likelihood" else decimal
-            marked = np.isfinite(seen) if name == "posterior" else np.zeros(len(seen), bool)
-            ends = np.where(marked, np.fmax(rows[name], seen), rows[name])
+            has_mark = np.isfinite(marks) if name == "posterior" else np.zeros(len(marks), bool)
+            ends = np.where(has_mark, np.fmax(rows[name], marks), rows[name])
             # Place the number after the mark too.
-            texts = [f"{'  ' * (1 + mark)}{write(value)} "[1:] for value, mark in zip(rows[name], marked, strict=True)]
+            texts = [
+                f"{'  ' * (1 + mark)}{write(value)} "[1:] for value, mark in zip(rows[name], has_mark, strict=True)
+            ]
             values |= number_values(ends, texts, of=f"{name}_number")
-    return values | source_values(trace, step, _alt(trace, found, step))
+    return values | source_values(trace, step, _alt(trace, attention, step))
 
 
-def posterior_bars(trace: Trace, found: PosteriorAttention, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def posterior_bars(trace: Trace, attention: PosteriorAttention, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw alpha_ij of 0-based `step`, p(y_i | c = h_j) and p(j | y_i), each in [0, 1], on the same rows.
 
     Only ratios of likelihoods matter: their axis ends at the step's largest. A diamond is the heatmap's posterior
     attention, which normalises over steps too.
     """
-    return filled(posterior_template(trace, theme), posterior_values(trace, found, step))
+    return filled(posterior_template(trace, theme), posterior_values(trace, attention, step))
 
 
-def posterior_table(trace: Trace, found: PosteriorAttention, step: int) -> pd.DataFrame:
+def posterior_table(trace: Trace, attention: PosteriorAttention, step: int) -> pd.DataFrame:
     """Return prior, likelihood, product, posterior and the heatmap's posterior of 0-based `step`.
 
     There is one row for each source piece j (counted from 1).
@@ -111,10 +113,10 @@ def posterior_table(trace: Trace, found: PosteriorAttention, step: int) -> pd.Da
     table = attention_table(trace, step).drop(columns=[gettext("energy")])
     return table.assign(
         **{
-            gettext("likelihood p(y | h)"): found.likelihood[step],
-            gettext("product"): found.prior[step] * found.likelihood[step],
-            gettext("posterior p(j | y)"): found.posterior[step],
-            gettext("α′ of the heatmap"): found.reading[step],
+            gettext("likelihood p(y | h)"): attention.likelihood[step],
+            gettext("product"): attention.prior[step] * attention.likelihood[step],
+            gettext("posterior p(j | y)"): attention.posterior[step],
+            gettext("α′ of the heatmap"): attention.reading[step],
         }
     )
 
@@ -127,16 +129,16 @@ def _ceiling(largest: float) -> float:
     return float(unit * np.ceil(largest / unit * (1 - 1e-9)))
 
 
-def _alt(trace: Trace, found: PosteriorAttention, step: int) -> str:
-    first, last = int(found.prior[step].argmax()), int(found.posterior[step].argmax())
+def _alt(trace: Trace, attention: PosteriorAttention, step: int) -> str:
+    first, last = int(attention.prior[step].argmax()), int(attention.posterior[step].argmax())
     return gettext(
         "Step {step}, before and after its word. For each source piece, the weight α times the likelihood of the "
         "word with that annotation alone gives the posterior. The largest weight, {weight:.2f}, is that of "
         "{piece}. The largest posterior, {posterior:.2f}, is that of {other}, whose likelihood is {likelihood}.",
         step=step + 1,
-        weight=found.prior[step, first],
+        weight=attention.prior[step, first],
         piece=short_name(trace, first),
-        posterior=found.posterior[step, last],
+        posterior=attention.posterior[step, last],
         other=short_name(trace, last),
-        likelihood=small(float(found.likelihood[step, last])),
+        likelihood=small(float(attention.likelihood[step, last])),
     )

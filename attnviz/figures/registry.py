@@ -38,7 +38,7 @@ from attnviz.figures.head import (
     weights_template,
     weights_values,
 )
-from attnviz.figures.imported_attention import look_table, look_template, look_values
+from attnviz.figures.imported_attention import imported_table, imported_template, imported_values
 from attnviz.figures.logit_attribution import (
     logit_attribution_rows,
     logit_attribution_table,
@@ -49,21 +49,21 @@ from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
 from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
 from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
 from attnviz.figures.requirements import (
+    ANY_ATTENTION,
     ATTENTION,
     CHANGED,
-    CHOICE,
     ENERGIES,
     FOIL,
-    GIVEN,
     HEADS,
+    IMPORTED_ATTENTION,
     KNOWN_UNITS,
     LINEAR,
-    LOOKS,
-    ONE_LOOK,
-    POSTERIOR,
+    PERTURBATION_WEIGHTS,
+    POSTERIOR_WEIGHTS,
     RECURRENT,
     RNNSEARCH,
     SCORE_VECTOR,
+    SINGLE_ATTENTION,
     TRANSLATION,
     UNITS,
     WEIGHTS,
@@ -73,7 +73,7 @@ from attnviz.figures.residual_stream import stream_table, stream_template, strea
 from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
 from attnviz.figures.state import state_table, state_template, state_values
 from attnviz.figures.step_change import step_change_figure, step_change_table
-from attnviz.figures.template import Picture, Values, whole
+from attnviz.figures.template import Picture, Values, redrawn_picture
 from attnviz.former_names import current_name
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -114,19 +114,19 @@ class StepFigure:
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
-def _of_step(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> Picture:
+def _step_picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> Picture:
     """Return a picture that depends on the trace and the step only."""
     return Picture(
         lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
     )
 
 
-def _anew(draw: Callable[..., go.Figure]) -> Picture:
-    """Return a picture that is drawn anew at each step, from the trace only."""
-    return whole(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
+def _redrawn_step(draw: Callable[..., go.Figure]) -> Picture:
+    """Return a picture that is redrawn at each step, from the trace only."""
+    return redrawn_picture(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
 
 
-def _of_head(subject: Subject) -> EnergyDecomposition:
+def _head_decomposition(subject: Subject) -> EnergyDecomposition:
     """Return the units of the displayed head's score for the examined piece."""
     return head_energy_decomposition(open_head(subject.trace), subject.step, subject.examined)
 
@@ -135,11 +135,13 @@ def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], 
     return lambda subject: tabulate(subject.trace, subject.step)
 
 
-LOOK = _of_step(look_template, look_values)
-ENERGY, SOFTMAX = _of_step(energy_template, energy_values), _of_step(softmax_template, softmax_values)
-PRODUCTS = whole(lambda subject, theme: energy_decomposition_figure(_of_head(subject), theme=theme))
-SCORES, WEIGHTS_OF_HEAD = _of_step(scores_template, scores_values), _of_step(weights_template, weights_values)
-STREAM = _of_step(stream_template, stream_values)
+IMPORTED_WEIGHTS = _step_picture(imported_template, imported_values)
+ENERGY, SOFTMAX = _step_picture(energy_template, energy_values), _step_picture(softmax_template, softmax_values)
+PRODUCTS = redrawn_picture(
+    lambda subject, theme: energy_decomposition_figure(_head_decomposition(subject), theme=theme)
+)
+SCORES, WEIGHTS_OF_HEAD = _step_picture(scores_template, scores_values), _step_picture(weights_template, weights_values)
+STREAM = _step_picture(stream_template, stream_values)
 CONTEXT_UNITS = Picture(
     lambda subject, theme: context_units_template(subject.trace, theme),
     lambda subject, _: context_units_values(subject.trace, context_units(subject.trace, subject.step), subject.step),
@@ -157,7 +159,7 @@ CANDIDATES = Picture(
     lambda subject, theme: candidates_values(subject.trace, subject.step, theme),
 )
 
-BEFORE_AND_AFTER = Picture(
+POSTERIOR_BARS = Picture(
     lambda subject, theme: posterior_template(subject.trace, theme),
     lambda subject, _: posterior_values(subject.trace, subject.posterior_attention, subject.step),
 )
@@ -171,7 +173,7 @@ def _energy_decomposition_heading(subject: Subject) -> str:
     return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.examined)
 
 
-def rows_of(subject: Subject) -> tuple[int, ...]:
+def attribution_rows(subject: Subject) -> tuple[int, ...]:
     """Return the source pieces with a row of their own in logit attribution and contrast, the examined one included."""
     both = [subject.logit_attribution] if subject.against is None else [subject.logit_attribution, subject.contrast]
     return logit_attribution_rows(both, subject.examined)
@@ -179,7 +181,9 @@ def rows_of(subject: Subject) -> tuple[int, ...]:
 
 def _logit_attribution_values(subject: Subject, theme: ThemeName) -> Values:
     title = logit_attribution_title(subject.name(subject.explained))
-    return logit_attribution_values(subject.trace, subject.logit_attribution, title, rows=rows_of(subject), theme=theme)
+    return logit_attribution_values(
+        subject.trace, subject.logit_attribution, title, rows=attribution_rows(subject), theme=theme
+    )
 
 
 def _logit_attribution_heading(subject: Subject) -> str:
@@ -191,7 +195,7 @@ def _logit_attribution_heading(subject: Subject) -> str:
 
 def _contrast_values(subject: Subject, theme: ThemeName) -> Values:
     title = logit_attribution_title(*_foils(subject))
-    return logit_attribution_values(subject.trace, subject.contrast, title, rows=rows_of(subject), theme=theme)
+    return logit_attribution_values(subject.trace, subject.contrast, title, rows=attribution_rows(subject), theme=theme)
 
 
 def _contrast_title(subject: Subject) -> str:
@@ -200,17 +204,17 @@ def _contrast_title(subject: Subject) -> str:
 
 
 def _foils(subject: Subject) -> tuple[str, str]:
-    assert subject.against is not None  # RIVAL
+    assert subject.against is not None  # the requirement FOIL ensures it
     return subject.name(subject.explained), subject.name(subject.against)
 
 
-PERTURBATION_TESTS = whole(
+PERTURBATION_TESTS = redrawn_picture(
     lambda subject, theme: perturbation_tests_figure(
         subject.trace, subject.perturbation_tests, subject.spelled, subject.best_attention, theme=theme
     )
 )
-CHANGE = whole(lambda subject, theme: step_change_figure(subject.change, theme=theme))
-ENERGY_DECOMPOSITION = whole(lambda subject, theme: energy_decomposition_figure(subject.units, theme=theme))
+CHANGE = redrawn_picture(lambda subject, theme: step_change_figure(subject.change, theme=theme))
+ENERGY_DECOMPOSITION = redrawn_picture(lambda subject, theme: energy_decomposition_figure(subject.units, theme=theme))
 LOGIT_ATTRIBUTION = Picture(
     lambda subject, theme: logit_attribution_template(subject.trace, theme), _logit_attribution_values
 )
@@ -219,16 +223,18 @@ CONTRAST = Picture(lambda subject, theme: logit_attribution_template(subject.tra
 STEP_FIGURES: dict[str, StepFigure] = {
     "attention": StepFigure(
         lambda _: gettext("Energies and weights"),
-        _anew(attention_bars),
+        _redrawn_step(attention_bars),
         _table(attention_table),
         (RECURRENT, ATTENTION),
         summary=True,
     ),
-    "look": StepFigure(lambda _: gettext("Where it looked"), LOOK, _table(look_table), (GIVEN,)),
+    "look": StepFigure(
+        lambda _: gettext("Where it looked"), IMPORTED_WEIGHTS, _table(imported_table), (IMPORTED_ATTENTION,)
+    ),
     "energy": StepFigure(lambda _: gettext("Energies"), ENERGY, _table(energy_table), (ENERGIES, ATTENTION)),
     "softmax": StepFigure(lambda _: gettext("Softmax"), SOFTMAX, _table(softmax_table), (ENERGIES, ATTENTION)),
     "context": StepFigure(
-        lambda _: gettext("Context vector"), _anew(context_strips), _table(context_table), (RECURRENT,)
+        lambda _: gettext("Context vector"), _redrawn_step(context_strips), _table(context_table), (RECURRENT,)
     ),
     "units": StepFigure(
         lambda _: gettext("Units of the context vector"),
@@ -241,22 +247,22 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "products": StepFigure(
         lambda _: gettext("Score, unit by unit"),
         PRODUCTS,
-        lambda subject: energy_decomposition_table(_of_head(subject)),
+        lambda subject: energy_decomposition_table(_head_decomposition(subject)),
         (HEADS,),
         summary=True,
     ),
     "scores": StepFigure(lambda _: gettext("Scores"), SCORES, _table(scores_table), (HEADS,)),
     "weights": StepFigure(lambda _: gettext("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
-    "values": StepFigure(lambda _: gettext("Values"), _anew(values_strips), _table(values_table), (HEADS,)),
+    "values": StepFigure(lambda _: gettext("Values"), _redrawn_step(values_strips), _table(values_table), (HEADS,)),
     "stream": StepFigure(lambda _: gettext("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
     "candidates": StepFigure(
         lambda _: gettext("Likeliest words"), CANDIDATES, _table(candidates_table), (TRANSLATION,)
     ),
     "posterior": StepFigure(
         lambda _: gettext("Before and after the word"),
-        BEFORE_AND_AFTER,
+        POSTERIOR_BARS,
         lambda subject: posterior_table(subject.trace, subject.posterior_attention, subject.step),
-        (ONE_LOOK, CHOICE, POSTERIOR),
+        (SINGLE_ATTENTION, ANY_ATTENTION, POSTERIOR_WEIGHTS),
         uses_weights=True,
     ),
     "energy-decomposition": StepFigure(
@@ -286,7 +292,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("Perturbation tests"),
         PERTURBATION_TESTS,
         lambda subject: perturbation_tests_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
-        (ONE_LOOK, ATTENTION, LOOKS),
+        (SINGLE_ATTENTION, ATTENTION, PERTURBATION_WEIGHTS),
         uses_weights=True,
         summary=True,
     ),
@@ -327,7 +333,7 @@ def step_figure(subject: Subject, name: str) -> StepFigure:
     if name not in STEP_FIGURES:
         offered = ", ".join(step_figures(subject))
         raise AttnvizError(f"There is no picture {name!r} of this translation's steps. There are {offered}.")
-    missing = STEP_FIGURES[name].missing(subject)
-    if missing:
-        raise AttnvizError(missing)
+    reason = STEP_FIGURES[name].missing(subject)
+    if reason:
+        raise AttnvizError(reason)
     return STEP_FIGURES[name]

@@ -1,4 +1,4 @@
-"""Requirements of figures beyond the trace itself, and messages for missing ones."""
+"""Requirements of figures beyond the trace itself, and messages for those that are not met."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnviz.analysis.scorers import scorer_of
 from attnviz.figures.figure_input import Subject
 from attnviz.languages import gettext
 from attnviz.trace import Record
-from attnviz.wording.imported_attention import energies_are_missing, inside_is_missing
+from attnviz.wording.imported_attention import missing_energies_reason, missing_values_reason
 from attnviz.wording.seq2seq_stages import no_logit_attribution
 
 
@@ -31,23 +31,23 @@ def _has_score_vector(subject: Subject) -> bool:
     return True
 
 
-def _told_of(
-    transformer: Callable[[], str], imported: Callable[[], str] = lambda: _not_of_imports()
+def _reason(
+    transformer: Callable[[], str], imported: Callable[[], str] = lambda: _imported_reason()
 ) -> Callable[[Subject], str]:
-    """Return a function that explains why a figure is missing, by kind of trace.
+    """Return a function that explains why a figure is not available, by kind of trace.
 
-    `transformer` is the sentence for transformers, `imported` for imported translators.
+    `transformer` returns the sentence for transformers, `imported` that for imported translators.
     """
 
-    def told(subject: Subject) -> str:
+    def reason(subject: Subject) -> str:
         if not subject.trace.translated:
-            return inside_is_missing()
+            return missing_values_reason()
         return imported() if subject.trace.imported else transformer()
 
-    return told
+    return reason
 
 
-def _not_of_imports() -> str:
+def _imported_reason() -> str:
     return gettext(
         "This figure exists only for translators trained with attnviz. This model was imported from another program."
     )
@@ -55,7 +55,7 @@ def _not_of_imports() -> str:
 
 RECURRENT = Need(
     lambda subject: subject.trace.recurrent,
-    _told_of(
+    _reason(
         lambda: gettext(
             "This figure exists only for recurrent translators. This model is a transformer: it has no recurrent "
             "state, and many attention distributions at each step."
@@ -65,7 +65,7 @@ RECURRENT = Need(
 RNNSEARCH = Need(lambda subject: subject.trace.recurrent and not subject.trace.imported, RECURRENT.sentence)
 UNITS = Need(
     RECURRENT.met,
-    _told_of(
+    _reason(
         lambda: gettext(
             "This model is a transformer: its score is the product of query and key, shown above. It has no "
             "layer of units to decompose."
@@ -74,7 +74,7 @@ UNITS = Need(
 )
 LINEAR = Need(
     lambda subject: subject.trace.recurrent and subject.trace.linear,
-    _told_of(
+    _reason(
         lambda: gettext(
             "This model is a transformer, so logit attribution is not possible. Feed-forward networks and "
             "normalisations lie between its heads and the logit: the logit does not split into parts."
@@ -82,9 +82,9 @@ LINEAR = Need(
         no_logit_attribution,
     ),
 )
-ONE_LOOK = Need(
+SINGLE_ATTENTION = Need(
     RNNSEARCH.met,
-    _told_of(
+    _reason(
         lambda: gettext(
             "This model is a transformer: each step has many attention distributions and no single context "
             "vector. So Bayes’ rule gives no posterior attention."
@@ -97,22 +97,22 @@ ONE_LOOK = Need(
 )
 
 
-def _no_heads() -> str:
+def _headless_reason() -> str:
     return gettext("This figure shows attention heads. This model is a recurrent translator and has none.")
 
 
 HEADS = Need(
     lambda subject: subject.trace.has_heads,
-    _told_of(_no_heads, _no_heads),
+    _reason(_headless_reason, _headless_reason),
 )
-TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: inside_is_missing())
-GIVEN = Need(
+TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: missing_values_reason())
+IMPORTED_ATTENTION = Need(
     lambda subject: not subject.trace.translated,
     lambda _: gettext("This figure exists only for attention that another program computed."),
 )
 ENERGIES = Need(
     lambda subject: subject.trace.recurrent or (not subject.trace.translated and subject.trace.energies.size > 0),
-    lambda subject: RECURRENT.sentence(subject) if subject.trace.translated else energies_are_missing(),
+    lambda subject: RECURRENT.sentence(subject) if subject.trace.translated else missing_energies_reason(),
 )
 ATTENTION = Need(
     lambda subject: subject.trace.attends,
@@ -138,7 +138,7 @@ WEIGHTS = Need(
         model=subject.trace.model,
     ),
 )
-LOOKS = Need(
+PERTURBATION_WEIGHTS = Need(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
         "Attributions and perturbation tests need “{model}”, the model that made this translation. It is not "
@@ -146,14 +146,14 @@ LOOKS = Need(
         model=subject.trace.model,
     ),
 )
-CHOICE = Need(
+ANY_ATTENTION = Need(
     lambda subject: subject.trace.attends,
     lambda _: gettext(
         "This model has no attention: it writes all its words from one context vector. So it has no weights to "
         "try and no posterior attention."
     ),
 )
-POSTERIOR = Need(
+POSTERIOR_WEIGHTS = Need(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
         "Posterior attention needs the weights of “{model}”, the model that made this translation. It is not "
@@ -167,5 +167,5 @@ CHANGED = Need(
 )
 FOIL = Need(
     lambda subject: subject.against is not None,
-    lambda _: gettext("There is no other piece to compare this one with."),
+    lambda _: gettext("There is no other piece to compare the chosen piece with."),
 )

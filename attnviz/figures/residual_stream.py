@@ -21,13 +21,13 @@ _STRIPS = [0, 0.68]
 _LENGTHS = [0.72, 0.92]
 
 
-def stream_rows(seen: TransformerTrace | OpenHead, step: int) -> tuple[list[str], FloatArray]:
+def stream_rows(head: TransformerTrace | OpenHead, step: int) -> tuple[list[str], FloatArray]:
     """Return names and rows of the sum that makes the stream of 0-based `step`, (blocks + 2, d).
 
     The rows are the embedding with its position, the contribution of each of the 3L blocks of the decoder (2L of the
     encoder), and the stream after the last.
     """
-    opened = open_head(seen)
+    opened = open_head(head)
     layers = range(1, len(opened.trace.cross_weights) + 1)
     names = [_name(kind, layer) for layer in layers for kind in opened.blocks]
     streams = opened.streams[:, step]
@@ -45,12 +45,12 @@ def _name(kind: str, layer: int) -> str:
     return gettext("feed-forward {layer}", layer=layer)
 
 
-def stream_template(seen: TransformerTrace | OpenHead, theme: ThemeName) -> Spec:
+def stream_template(head: TransformerTrace | OpenHead, theme: ThemeName) -> Spec:
     """Return the template of the stream: a strip of units and a bar of its length for each term.
 
     Colours are by the square root of the amount; the block of the displayed head is framed.
     """
-    ink, opened = palette(theme), open_head(seen)
+    ink, opened = palette(theme), open_head(head)
     streams = opened.streams
     count, units = len(streams) + 1, streams.shape[2]
     longest = float(np.linalg.norm(streams, axis=-1).max())
@@ -122,18 +122,20 @@ def stream_template(seen: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
     return {"data": [strips, lengths, {**numbers(12, ink), "xaxis": "x2"}], "layout": layout}
 
 
-def stream_values(seen: TransformerTrace | OpenHead, step: int) -> Values:
+def stream_values(head: TransformerTrace | OpenHead, step: int) -> Values:
     """Return the values of `stream_template` at 0-based `step`."""
-    names, rows = stream_rows(seen, step)
+    names, rows = stream_rows(head, step)
     lengths = np.linalg.norm(rows, axis=1)
-    told = "; ".join(f"{name} {decimal(length)}" for name, length in zip(names, lengths.tolist(), strict=True))
-    alt = gettext("Terms of the residual stream of step {step}, with their lengths: {told}.", step=step + 1, told=told)
+    lengths_text = "; ".join(f"{name} {decimal(length)}" for name, length in zip(names, lengths.tolist(), strict=True))
+    alt = gettext(
+        "Terms of the residual stream of step {step}, with their lengths: {told}.", step=step + 1, told=lengths_text
+    )
     texts = [f" {decimal(length)}" for length in lengths.tolist()]
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
 
 
-def stream_table(seen: TransformerTrace | OpenHead, step: int) -> pd.DataFrame:
+def stream_table(head: TransformerTrace | OpenHead, step: int) -> pd.DataFrame:
     """Return the rows of `stream_rows` as columns, one row for each unit (counted from 1)."""
-    names, rows = stream_rows(seen, step)
+    names, rows = stream_rows(head, step)
     unit = pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit"))
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names)])

@@ -14,13 +14,13 @@ from attnviz.palette import BAND, ThemeName, palette
 from attnviz.wording.why import growth_sentence, short_name
 
 
-def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
+def sentence_growth_figure(growth: Growth, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
     """Draw chrF2 of each model's translation against the reference model's, from 0 to 100, by number of words.
 
     0-based `step` is the marked beginning. `layout.meta` has `alt`, `narrowest`, the 0-based numbers of the beginnings
     (`steps`), which are clickable, and the edges and colour of the mark at each (`spans`, `mark`).
     """
-    ink, words = palette(theme), found.words
+    ink, words = palette(theme), growth.words
     traces = [
         {
             "type": "scatter",
@@ -32,7 +32,7 @@ def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: The
             "cliponaxis": False,
         }
         | line_style(kind, ink).line()
-        for kind, scores in zip(found.attentions, found.scores, strict=True)
+        for kind, scores in zip(growth.attentions, growth.scores, strict=True)
     ]
     traces.append(
         {
@@ -40,7 +40,7 @@ def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: The
             "mode": "lines",
             "name": gettext("unrelated text"),
             "x": list(words),
-            "y": found.floor,
+            "y": growth.baseline,
             "line": {"color": ink.quiet, "width": 1.5, "dash": "longdash"},
             "hovertemplate": "chrF %{y:.0f}",
         }
@@ -69,7 +69,7 @@ def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: The
             "title": {"text": "chrF", "font": {"size": 12, "color": ink.quiet}},
         },
         "meta": {
-            "alt": _alt(found),
+            "alt": _alt(growth),
             "narrowest": 320,
             "mark": ink.decoder,
             "steps": list(range(len(words))),
@@ -94,22 +94,22 @@ def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: The
     return build(traces, layout)
 
 
-def sentence_growth_table(found: Growth) -> pd.DataFrame:
+def sentence_growth_table(growth: Growth) -> pd.DataFrame:
     """Return each model's translation of each beginning, a row for each (counted from 1)."""
     frame: dict[str, object] = {
-        gettext("words"): list(found.words),
-        gettext("clause"): list(found.clauses),
-        found.judge: list(found.references),
+        gettext("words"): list(growth.words),
+        gettext("clause"): list(growth.clauses),
+        growth.judge: list(growth.references),
     }
-    frame[gettext("chrF, unrelated text")] = found.floor
-    for model, scores, translations in zip(found.models, found.scores, found.translations, strict=True):
+    frame[gettext("chrF, unrelated text")] = growth.baseline
+    for model, scores, translations in zip(growth.models, growth.scores, growth.translations, strict=True):
         frame |= {f"chrF, {model}": scores, model: list(translations)}
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.clauses) + 1, name=gettext("clauses")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(growth.clauses) + 1, name=gettext("clauses")))
 
 
-def _alt(found: Growth) -> str:
+def _alt(growth: Growth) -> str:
     return gettext(
         "One line for each model: the quality of its translations of the {count} beginnings of a sentence. {told}",
-        count=len(found.words),
-        told=growth_sentence(found),
+        count=len(growth.words),
+        told=growth_sentence(growth),
     )

@@ -23,25 +23,28 @@ _LETTER, _LINE = 6.5, 15
 """Pixels of a letter and of a line of a label."""
 
 
-def shuffled_figure(trace: Trace, found: Shuffled, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
+def shuffled_figure(
+    trace: Trace, shuffled: Shuffled, *, step: int | None = None, theme: ThemeName = "light"
+) -> go.Figure:
     """Draw a point for each step: max_j alpha_ij on x, the median change of its output on y, both from 0 to 1.
 
     A point is filled where most permutations write the same piece, and hollow otherwise; points are labelled where
     there is room. `step` (0-based) is ringed. For clicks, the points' `customdata` begins with the 0-based step;
     `layout.meta` has `alt`, `narrowest`, `frame`, and for each step its number (`steps`) and its position (`points`).
     """
-    ink, kept = palette(theme), found.kept > 0.5
+    ink, keeps_piece = palette(theme), shuffled.kept > 0.5
     names = [shorten(piece_name(piece), 14) for piece in trace.target_pieces]
     hover = [
-        [i, literal(name), percent(float(share))] for i, (name, share) in enumerate(zip(names, found.kept, strict=True))
+        [i, literal(name), percent(float(share))]
+        for i, (name, share) in enumerate(zip(names, shuffled.kept, strict=True))
     ]
     points = {
         "type": "scatter",
         "mode": "markers+text",
         "name": "steps",
-        "x": found.largest,
-        "y": found.change,
-        "text": _named(found, names),
+        "x": shuffled.largest,
+        "y": shuffled.change,
+        "text": _point_labels(shuffled, names),
         "textposition": "middle right",
         "cliponaxis": False,
         "textfont": {"size": 12, "color": ink.decoder},
@@ -50,11 +53,11 @@ def shuffled_figure(trace: Trace, found: Shuffled, *, step: int | None = None, t
             "size": 9,
             "color": ink.decoder,
             "line": {"width": 2, "color": ink.decoder},
-            "symbol": ["circle" if whole else "circle-open" for whole in kept],
+            "symbol": ["circle" if filled else "circle-open" for filled in keeps_piece],
         },
         "hovertemplate": gettext(
-            "{piece}<br>largest weight {largest}<br>change when shuffled {change}<br>{kept} of the shuffles "
-            "write the same piece",
+            "{piece}<br>largest weight {largest}<br>change of the probabilities when shuffled {change}<br>{kept} "
+            "of the shuffles write the same piece",
             piece="%{customdata[1]}",
             largest="%{x:.2f}",
             change="%{y:.2f}",
@@ -70,8 +73,8 @@ def shuffled_figure(trace: Trace, found: Shuffled, *, step: int | None = None, t
                 "mode": "markers",
                 "name": "this step",
                 "hoverinfo": "skip",
-                "x": [found.largest[step]],
-                "y": [found.change[step]],
+                "x": [shuffled.largest[step]],
+                "y": [shuffled.change[step]],
                 "cliponaxis": False,
                 "marker": {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}},
             }
@@ -85,35 +88,35 @@ def shuffled_figure(trace: Trace, found: Shuffled, *, step: int | None = None, t
         "xaxis": axis | {"title": title | {"text": gettext("largest weight of the step")}},
         "yaxis": axis | {"title": title | {"text": gettext("change when shuffled (total variation)")}},
         "meta": {
-            "alt": _alt(found),
+            "alt": _alt(shuffled),
             "narrowest": 320,
             "frame": ROW_FRAME,
             "steps": list(range(len(names))),
-            "points": np.stack([found.largest, found.change], axis=1).round(4).tolist(),
+            "points": np.stack([shuffled.largest, shuffled.change], axis=1).round(4).tolist(),
         },
     }
     return build(traces, layout)
 
 
-def shuffled_table(trace: Trace, found: Shuffled) -> pd.DataFrame:
+def shuffled_table(trace: Trace, shuffled: Shuffled) -> pd.DataFrame:
     """Return the numbers of the figure, a row for each step (counted from 1)."""
     frame = {
         gettext("target piece"): list(trace.target_pieces),
-        gettext("largest weight"): found.largest,
-        gettext("change when shuffled"): found.change,
-        gettext("share with the same piece"): found.kept,
+        gettext("largest weight"): shuffled.largest,
+        gettext("change when shuffled"): shuffled.change,
+        gettext("share with the same piece"): shuffled.kept,
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.change) + 1, name=gettext("step")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(shuffled.change) + 1, name=gettext("step")))
 
 
-def _named(found: Shuffled, names: list[str]) -> list[str]:
+def _point_labels(shuffled: Shuffled, names: list[str]) -> list[str]:
     """Return the label of each point that has room for it, and "" for the others; isolated points come first."""
-    x, y = found.largest * _PLOT[0], (1 - found.change) * _PLOT[1]
-    apart = np.hypot(x[:, None] - x, y[:, None] - y)
-    np.fill_diagonal(apart, np.inf)
+    x, y = shuffled.largest * _PLOT[0], (1 - shuffled.change) * _PLOT[1]
+    distances = np.hypot(x[:, None] - x, y[:, None] - y)
+    np.fill_diagonal(distances, np.inf)
     texts = [""] * len(names)
     taken: list[tuple[float, float, float]] = []
-    for i in np.argsort(-apart.min(axis=1), kind="stable").tolist():
+    for i in np.argsort(-distances.min(axis=1), kind="stable").tolist():
         left, right = x[i] + 8, x[i] + 12 + _LETTER * len(names[i])
         crossed = any(left < end and start < right and abs(y[i] - height) < _LINE for start, end, height in taken)
         covered = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 9) & (np.arange(len(x)) != i))
@@ -123,14 +126,14 @@ def _named(found: Shuffled, names: list[str]) -> list[str]:
     return texts
 
 
-def _alt(found: Shuffled) -> str:
+def _alt(shuffled: Shuffled) -> str:
     return gettext(
-        "One point for each of {count} steps. Its largest weight lies between {least} and {most}. Shuffling the "
-        "weights changes its probabilities by {small} to {large}. {told}",
-        count=len(found.change),
-        least=decimal(float(found.largest.min())),
-        most=decimal(float(found.largest.max())),
-        small=decimal(float(found.change.min())),
-        large=decimal(float(found.change.max())),
-        told=shuffled_sentence(found),
+        "One point for each of {count} steps. The largest weight of a step lies between {least} and {most}. "
+        "Shuffling its weights changes the probabilities by {small} to {large}. {told}",
+        count=len(shuffled.change),
+        least=decimal(float(shuffled.largest.min())),
+        most=decimal(float(shuffled.largest.max())),
+        small=decimal(float(shuffled.change.min())),
+        large=decimal(float(shuffled.change.max())),
+        told=shuffled_sentence(shuffled),
     )

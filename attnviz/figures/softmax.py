@@ -36,7 +36,7 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
     before = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
     after = piece_bars(trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
-    limits = energy_range(finite_energies(trace), room=0.06)
+    limits = energy_range(finite_energies(trace), padding=0.06)
     layout["xaxis"] = value_axis(ink, gettext("energy e"), limits) | {"domain": [0, 0.36]}
     layout["xaxis2"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {
         "domain": [0.44, 1],
@@ -46,7 +46,7 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
     # The draggable bars, if the page makes them so.
     pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
     layout["meta"] |= {"weights": {"trace": 1, "axis": "xaxis2", "pieces": pieces}}
-    return {"data": [before, after, *({**one, "xaxis": "x2"} for one in bar_numbers(trace, ink))], "layout": layout}
+    return {"data": [before, after, *({**spec, "xaxis": "x2"} for spec in bar_numbers(trace, ink))], "layout": layout}
 
 
 def softmax_values(trace: Trace, step: int) -> Values:

@@ -21,7 +21,7 @@ from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal
 
@@ -36,7 +36,7 @@ MOST_ROWS = 48
 
 In longer sentences ordered by weight, KEPT pieces have a row.
 """
-KEPT = 30
+THINNED_ROWS = 30
 """Rows of a long sentence ordered by weight; the other pieces share one more row."""
 SEAM = 12
 
@@ -46,7 +46,7 @@ def row_height(count: int) -> int:
     return 23 if count <= 18 else 20 if count <= 28 else 17 if count <= 48 else 14 if count <= 90 else 12
 
 
-def row_names(trace: Looks) -> list[str]:
+def row_names(trace: AttentionMatrix) -> list[str]:
     """Return a label for each source piece, with its number where a label occurs twice."""
     names = [shorten(piece_name(piece), LABEL) for piece in trace.source_pieces]
     return [literal(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
@@ -57,14 +57,14 @@ def finite_energies(trace: Recurrent) -> NDArray[np.float32]:
     return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
 
 
-def energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[float]:
-    """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `room` at both ends for numbers."""
+def energy_range(energies: NDArray[np.float32], padding: float = 0.2) -> list[float]:
+    """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `padding` at both ends for numbers."""
     low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
     spread = (high - low) or 1.0
-    return [low - room * spread * (low < 0), high + room * spread * (high > 0)]
+    return [low - padding * spread * (low < 0), high + padding * spread * (high > 0)]
 
 
-def piece_bars(trace: Looks, lengths: Slot, symbol: str, form: str = ".4f") -> Spec:
+def piece_bars(trace: AttentionMatrix, lengths: Slot, symbol: str, form: str = ".4f") -> Spec:
     """Return one horizontal bar for each source piece, of these `lengths`, (Tx,).
 
     Hover texts have the `symbol` and the number in D3's `form`.
@@ -79,7 +79,7 @@ def piece_bars(trace: Looks, lengths: Slot, symbol: str, form: str = ".4f") -> S
     }
 
 
-def bar_numbers(trace: Looks, ink: Palette) -> list[Spec]:
+def bar_numbers(trace: AttentionMatrix, ink: Palette) -> list[Spec]:
     """Return the numbers at the ends of the bars, where there is room; `bar_texts` fills them."""
     count = len(trace.source_pieces)
     return [] if count > MOST_ROWS else [numbers(label_size(count) - 1, ink)]
@@ -114,7 +114,7 @@ def value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
     }
 
 
-def source_layout(trace: Looks, ink: Palette) -> Spec:
+def source_layout(trace: AttentionMatrix, ink: Palette) -> Spec:
     """Return a layout whose rows are the source pieces."""
     count = len(trace.source_pieces)
     return base_layout(ink) | {
@@ -143,7 +143,7 @@ def source_layout(trace: Looks, ink: Palette) -> Spec:
     }
 
 
-def source_values(trace: Looks, step: int, alt: str) -> Values:
+def source_values(trace: AttentionMatrix, step: int, alt: str) -> Values:
     """Return the values of a `source_layout` at 0-based `step`: the order of the pieces by weight, and `alt`."""
     return {"order": weight_order(trace, step), "alt": alt}
 
@@ -151,8 +151,8 @@ def source_values(trace: Looks, step: int, alt: str) -> Values:
 def _thinned(count: int) -> Spec | None:
     if count <= MOST_ROWS:
         return None
-    more = gettext("{n} more", n=count - KEPT)
-    return {"rows": KEPT, "more": more, "height": TOP + row_height(KEPT + 1) * (KEPT + 1) + 8}
+    more = gettext("{n} more", n=count - THINNED_ROWS)
+    return {"rows": THINNED_ROWS, "more": more, "height": TOP + row_height(THINNED_ROWS + 1) * (THINNED_ROWS + 1) + 8}
 
 
 def label_size(count: int) -> int:
@@ -160,6 +160,6 @@ def label_size(count: int) -> int:
     return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
 
 
-def short_name(trace: Looks, j: int) -> str:
+def short_name(trace: AttentionMatrix, j: int) -> str:
     """Return the label of 0-based source piece j, short enough for a sentence."""
     return shorten(piece_name(trace.source_pieces[j]), 30)

@@ -26,7 +26,7 @@ def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArr
     For an LSTM they are its three gates, cell state before, candidate, the kept part, the new part, cell state after,
     and state after, (9, n).
     """
-    if _remembers(trace):
+    if _is_lstm(trace):
         return _memory_rows(trace, step)
     i = step + 1
     gate, before, candidate = trace.update_gates[step], trace.previous_states[step], trace.candidates[step]
@@ -44,7 +44,7 @@ def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArr
     return names, np.stack(rows)
 
 
-def _remembers(trace: Trace | Seq2SeqTrace) -> TypeGuard[Seq2SeqTrace]:
+def _is_lstm(trace: Trace | Seq2SeqTrace) -> TypeGuard[Seq2SeqTrace]:
     """Return whether the state is that of an LSTM."""
     return bool(trace.config.get("cell") == "lstm")
 
@@ -77,9 +77,9 @@ def state_table(trace: Trace | Seq2SeqTrace, step: int) -> pd.DataFrame:
 def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     """Return the template of `state_strips`."""
     ink, units = palette(theme), trace.states.shape[1]
-    gate_rows, state_count = (3, 6) if _remembers(trace) else (2, 5)
+    gate_rows, state_count = (3, 6) if _is_lstm(trace) else (2, 5)
     # Cell states are unbounded, states are in (-1, 1).
-    limit = max(1.0, float(np.abs(trace.memories).max())) if _remembers(trace) else 1
+    limit = max(1.0, float(np.abs(trace.memories).max())) if _is_lstm(trace) else 1
     below = [gate_rows + 0.4 + k for k in range(state_count)]
     strip = {
         "type": "heatmap",
@@ -128,7 +128,7 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
 def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Values:
     """Return the values of `state_strips`."""
     names, rows = state_rows(trace, step)
-    order, gates = np.argsort(rows[1], kind="stable"), len(rows) - (6 if _remembers(trace) else 5)
+    order, gates = np.argsort(rows[1], kind="stable"), len(rows) - (6 if _is_lstm(trace) else 5)
     labels = axis_labels(names, 20)
     labels[-1] = emphasise(labels[-1], palette(theme).decoder)
     return {
@@ -149,7 +149,7 @@ def state_strips(trace: Trace | Seq2SeqTrace, step: int, *, theme: ThemeName = "
 
 
 def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:
-    if _remembers(trace):
+    if _is_lstm(trace):
         kept = f"{float(trace.gates[step, -1, 1].mean()):.0%}"
         return gettext(
             "The state of step {step}, {count} units: gates, memory before, candidate, what is kept, what is new, "

@@ -29,19 +29,19 @@ def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.
     `narrowest` and `widest`.
     """
     ink, rows = palette(theme), range(len(change.pieces))
-    now = [one.piece_id == change.written.piece_id for one in change.pieces]
+    is_written = [piece.piece_id == change.written.piece_id for piece in change.pieces]
     bar = {"type": "bar", "orientation": "h", "width": 0.34, "hoverinfo": "skip"}
     before = bar | {
         "name": "before",
-        "x": [one.before or 0 for one in change.pieces],
+        "x": [piece.before or 0 for piece in change.pieces],
         "y": [row - 0.19 for row in rows],
         "marker": {"color": "rgba(0,0,0,0)", "line": {"color": ink.quiet, "width": 1.5}},
     }
     after = bar | {
         "name": "after",
-        "x": [one.after or 0 for one in change.pieces],
+        "x": [piece.after or 0 for piece in change.pieces],
         "y": [row + 0.19 for row in rows],
-        "marker": {"color": [ink.decoder if written else ink.bar for written in now]},
+        "marker": {"color": [ink.decoder if written else ink.bar for written in is_written]},
     }
     vectors = bar | {
         "name": "moved",
@@ -52,7 +52,7 @@ def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.
         "marker": {"color": [ink.context, ink.decoder]},
     }
     numbers = [_numbers(change, "before", ink), _numbers(change, "after", ink)]
-    return build([before, after, *numbers, vectors], _layout(change, now, ink))
+    return build([before, after, *numbers, vectors], _layout(change, is_written, ink))
 
 
 def step_change_table(change: StepChange) -> pd.DataFrame:
@@ -61,27 +61,27 @@ def step_change_table(change: StepChange) -> pd.DataFrame:
     nan where a probability was too small to be recorded.
     """
     frame = {
-        gettext("piece"): [one.piece for one in change.pieces],
-        gettext("before"): [float("nan") if one.before is None else one.before for one in change.pieces],
-        gettext("after"): [float("nan") if one.after is None else one.after for one in change.pieces],
-        gettext("written"): [_written(change, one) for one in change.pieces],
+        gettext("piece"): [entry.piece for entry in change.pieces],
+        gettext("before"): [float("nan") if entry.before is None else entry.before for entry in change.pieces],
+        gettext("after"): [float("nan") if entry.after is None else entry.after for entry in change.pieces],
+        gettext("written"): [_written(change, entry) for entry in change.pieces],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(change.pieces) + 1, name=gettext("row")))
 
 
-def _written(change: StepChange, one: PieceChange) -> str:
+def _written(change: StepChange, piece: PieceChange) -> str:
     """Return which of the two translations wrote a piece at the step, if any."""
-    times = [gettext("after")] if one.piece_id == change.written.piece_id else []
-    if change.written_before is not None and one.piece_id == change.written_before.piece_id:
-        times.insert(0, gettext("before"))
-    return ", ".join(times)
+    translations = [gettext("after")] if piece.piece_id == change.written.piece_id else []
+    if change.written_before is not None and piece.piece_id == change.written_before.piece_id:
+        translations.insert(0, gettext("before"))
+    return ", ".join(translations)
 
 
 def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
     """Return the numbers at the ends of the bars of before, or of after."""
-    values = [one.before if when == "before" else one.after for one in change.pieces]
+    values = [piece.before if when == "before" else piece.after for piece in change.pieces]
     shift, least = (-0.19, change.least[0]) if when == "before" else (0.19, change.least[1])
-    there = when == "after" or change.moment != "none"
+    exists = when == "after" or change.moment != "none"
     return {
         "type": "scatter",
         "mode": "text",
@@ -90,7 +90,7 @@ def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
         "y": [row + shift for row in range(len(values))],
         "hoverinfo": "skip",
         "cliponaxis": False,
-        "text": [f" {_share(value, least)} " if there else "" for value in values],
+        "text": [f" {_share(value, least)} " if exists else "" for value in values],
         "textposition": "middle right",
         "textfont": {"size": 11, "color": ink.quiet if when == "before" else ink.ink},
     }
@@ -103,10 +103,12 @@ def _share(p: float | None, least: float) -> str:
     return f"<{format_share(0.001, 1)}" if 0 < p < 0.0005 else format_share(p, 1)
 
 
-def _layout(change: StepChange, now: list[bool], ink: Palette) -> Spec:
+def _layout(change: StepChange, is_written: list[bool], ink: Palette) -> Spec:
     count = len(change.pieces)
-    names = axis_labels([piece_name(one.piece) for one in change.pieces], 13)
-    labels = [emphasise(name, ink.decoder) if written else name for name, written in zip(names, now, strict=True)]
+    names = axis_labels([piece_name(piece.piece) for piece in change.pieces], 13)
+    labels = [
+        emphasise(name, ink.decoder) if written else name for name, written in zip(names, is_written, strict=True)
+    ]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
     return base_layout(ink) | {
         "height": _TOP + _ROW * count + _BOTTOM,

@@ -49,8 +49,8 @@ class Picture:
         return filled(self.template(subject, theme), self.values(subject, theme))
 
 
-def whole(draw: Callable[[Subject, ThemeName], go.Figure]) -> Picture:
-    """Return a `Picture` that is drawn anew at each step."""
+def redrawn_picture(draw: Callable[[Subject, ThemeName], go.Figure]) -> Picture:
+    """Return a `Picture` that is redrawn at each step."""
 
     def values(subject: Subject, theme: ThemeName) -> Values:
         figure = draw(subject, theme).to_plotly_json()
@@ -71,7 +71,7 @@ def fill(template: Any, values: Values) -> Any:
         value = values[template.name]
         if not template.choices:
             return value
-        return [template.choices[one] for one in value] if np.ndim(value) else template.choices[value]
+        return [template.choices[index] for index in value] if np.ndim(value) else template.choices[value]
     if isinstance(template, dict):
         return {name: fill(part, values) for name, part in template.items()}
     return [fill(part, values) for part in template] if isinstance(template, list) else template
@@ -110,9 +110,9 @@ def _strips(values: NDArray[np.floating]) -> Spec:
     values = values.astype(np.float64)
     known = np.isfinite(values)
     scale = float(np.abs(values, where=known, out=np.zeros(values.shape)).max()) / FINEST or 1.0
-    whole = np.full(values.shape, MISSING, dtype="<i2")
-    whole[known] = np.round(values[known] / scale).astype("<i2")
-    return {"scale": scale, "size": values.shape[1], "strips": _base64(whole)}
+    integers = np.full(values.shape, MISSING, dtype="<i2")
+    integers[known] = np.round(values[known] / scale).astype("<i2")
+    return {"scale": scale, "size": values.shape[1], "strips": _base64(integers)}
 
 
 def _base64(values: NDArray[Any]) -> str:

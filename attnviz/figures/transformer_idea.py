@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.heads import OpenHead, open_head, strongest_words, words_of_looks
+from attnviz.analysis.heads import OpenHead, open_head, strongest_words, word_weights_of_heads
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise, rectangle
 from attnviz.figures.cells import font_size
 from attnviz.figures.head import scores_template, scores_values
-from attnviz.figures.idea import fit_alt, look_template, look_values, without_scale
+from attnviz.figures.idea import fit_alt, share_template, share_values, without_scale
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext, ngettext
@@ -34,17 +34,17 @@ def head_fit_values(trace: TransformerTrace, step: int) -> Values:
     return scores_values(trace, step) | {"alt": fit_alt(open_head(trace), step)}
 
 
-def head_look_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+def head_share_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     """Return the template of the displayed head's weights as percentages."""
-    return look_template(open_head(trace), theme, pulled=False)
+    return share_template(open_head(trace), theme, draggable=False)
 
 
-def head_look_values(trace: TransformerTrace, step: int) -> Values:
-    """Return the values of `head_look_template` at 0-based `step`."""
-    return look_values(open_head(trace), step)
+def head_share_values(trace: TransformerTrace, step: int) -> Values:
+    """Return the values of `head_share_template` at 0-based `step`."""
+    return share_values(open_head(trace), step)
 
 
-def looks_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     """Return the template of all cross-attention heads at one step: a row for each, a column for each source word.
 
     Brightness is the square root of the share; layers are separated, the displayed head is framed.
@@ -65,7 +65,7 @@ def looks_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
         "zmax": 1,
         "colorscale": GREYS,
         "showscale": False,
-        "text": Slot("told"),
+        "text": Slot("texts"),
         "hoverinfo": "text",
         "xgap": 1,
         "ygap": 1,
@@ -100,16 +100,16 @@ def looks_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     return {"data": [image], "layout": layout}
 
 
-def looks_values(trace: TransformerTrace, step: int) -> Values:
-    """Return the values of `looks_template` at 0-based `step`."""
+def all_heads_values(trace: TransformerTrace, step: int) -> Values:
+    """Return the values of `all_heads_template` at 0-based `step`."""
     words = trace.words().source
-    shares = words_of_looks(trace, step).reshape(-1, len(words))
+    shares = word_weights_of_heads(trace, step).reshape(-1, len(words))
     names = [literal(shorten(word, 60)) for word in words]
-    told = [
+    texts = [
         [f"{gettext('attention {k}', k=k)}<br>{name} {percent(share)}" for name, share in zip(names, row, strict=True)]
         for k, row in enumerate(shares.tolist(), 1)
     ]
-    found, counts = np.unique(strongest_words(trace, step), return_counts=True)
+    strongest, counts = np.unique(strongest_words(trace, step), return_counts=True)
     most = int(counts.argmax())
     alt = ngettext(
         "The {all} attention distributions of step {step}, one row each. {count} of them attends most to {word}.",
@@ -117,9 +117,9 @@ def looks_values(trace: TransformerTrace, step: int) -> Values:
         int(counts[most]),
         all=len(shares),
         step=step + 1,
-        word=quote(shorten(words[int(found[most])], 30)),
+        word=quote(shorten(words[int(strongest[most])], 30)),
     )
-    return {"shares": np.sqrt(shares), "told": told, "alt": alt}
+    return {"shares": np.sqrt(shares), "texts": texts, "alt": alt}
 
 
 def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
@@ -166,11 +166,11 @@ def added_values(trace: TransformerTrace, step: int) -> Values:
     terms = np.concatenate([opened.streams[:1, step], opened.added[:, step]])
     lengths = np.linalg.norm(terms, axis=1)
     names = _names(opened)
-    told = ", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3])
+    largest = ", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3])
     alt = gettext(
-        "What the vector of step {step} is made of, one bar for each part. The largest parts: {told}.",
+        "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
         step=step + 1,
-        told=told,
+        told=largest,
     )
     return {"lengths": lengths, "alt": alt}
 

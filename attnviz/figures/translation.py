@@ -19,7 +19,7 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName
-from attnviz.wording.imported_attention import inside_is_missing
+from attnviz.wording.imported_attention import missing_values_reason
 
 
 def translation_figure(
@@ -81,7 +81,7 @@ def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.fl
     if face == "before":
         return None
     if not trace.translated:
-        raise AttnvizError(inside_is_missing())
+        raise AttnvizError(missing_values_reason())
     if not trace.attends:
         raise AttnvizError(
             gettext(

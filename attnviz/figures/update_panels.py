@@ -26,7 +26,7 @@ _BAND = 0.006
 """Half the width of the mark, as a share of the width."""
 
 
-def across(updates: ArrayLike) -> NDArray[np.float64]:
+def update_positions(updates: ArrayLike) -> NDArray[np.float64]:
     """Return the positions of updates u, of any shape: log2(1 + u / 20), nearly linear first and then logarithmic."""
     places: NDArray[np.float64] = np.log2(1 + np.asarray(updates, dtype=np.float64) / _FIRST)
     return places
@@ -53,8 +53,8 @@ def panels_figure(
     inner, named = count * _PANEL + (count - 1) * _GAP, any(trace.get("showlegend") for trace in traces)
     below = _BOTTOM + (_LEGEND if named else 0)
     ends = [at for run in runs for curve in run.curves.values() for at, _ in curve[-1:]]
-    last = float(across(max([*moments, *ends])))
-    spans = [[float(across(at)) - _BAND * last, float(across(at)) + _BAND * last] for at in moments]
+    last = float(update_positions(max([*moments, *ends])))
+    spans = [[float(update_positions(at)) - _BAND * last, float(update_positions(at)) + _BAND * last] for at in moments]
     layout = base_layout(ink) | {
         "height": _TOP + inner + below,
         "margin": {"l": 52, "r": right, "t": _TOP, "b": below},
@@ -93,7 +93,7 @@ def panels_figure(
             }
         )
     if update is not None:
-        at = float(across(update))
+        at = float(update_positions(update))
         layout["shapes"] = [
             {
                 "type": "line",
@@ -112,12 +112,12 @@ def _update_axis(last: float, ink: Palette) -> Spec:
     """Return the axis of updates, with ticks at round numbers where there is room."""
     ticks: list[int] = []
     for tick in _TICKS:
-        place = float(across(tick))
-        if place <= last * 1.001 and (not ticks or place - float(across(ticks[-1])) >= _APART * last * 2):
+        place = float(update_positions(tick))
+        if place <= last * 1.001 and (not ticks or place - float(update_positions(ticks[-1])) >= _APART * last * 2):
             ticks.append(tick)
     return base_axis(ink) | {
         "range": [-0.02 * last, 1.02 * last],
-        "tickvals": across(ticks),
+        "tickvals": update_positions(ticks),
         "zeroline": False,
         "ticktext": [grouped(tick) for tick in ticks],
         "title": {

@@ -52,11 +52,11 @@ def waterfall_values(values: Sequence[float], hover: Sequence[str]) -> Values:
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
-    """Return the range of an axis that holds every running sum of `values`, with room for the numbers."""
+    """Return the range of an axis that holds every running sum of `values`, with space for the numbers."""
     ends = np.concatenate([[0.0], np.cumsum(values)])
     low, high = float(ends.min()), float(ends.max())
-    room = 0.2 * (high - low or 1.0)
-    return [low - room, high + room]
+    padding = 0.2 * (high - low or 1.0)
+    return [low - padding, high + padding]
 
 
 def rows_layout(left: int, ink: Palette) -> Spec:

@@ -38,16 +38,16 @@ class Vocabulary:
 
     def special(self, *names: str) -> int:
         """Return the id of the first of `names` in the vocabulary; raise AttnvizError where it has none of them."""
-        found = next((self.ids[name] for name in names if name in self.ids), None)
-        if found is None:
+        token_id = next((self.ids[name] for name in names if name in self.ids), None)
+        if token_id is None:
             raise AttnvizError(
                 gettext(
-                    "The vocabulary {name} must contain one of the tokens {tokens}.",
+                    "The vocabulary {name} must contain at least one of the tokens {tokens}.",
                     name=self.name,
                     tokens=", ".join(names),
                 )
             )
-        return found
+        return token_id
 
     def known(self, token: str) -> str | None:
         """Return `token`, or its lowercase form, if the vocabulary has it; None otherwise."""
@@ -75,7 +75,7 @@ def read_tensors(folder: Path) -> dict[str, Array]:
     if files[0].stat().st_size > LARGEST:
         raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
     try:
-        found = torch.load(files[0], map_location="cpu", weights_only=True)
+        content = torch.load(files[0], map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
         raise AttnvizError(
             gettext(
@@ -85,10 +85,10 @@ def read_tensors(folder: Path) -> dict[str, Array]:
                 kind=type(error).__name__,
             )
         ) from error
-    return _plain(files[0], found)
+    return _named_arrays(files[0], content)
 
 
-def _plain(path: Path, found: object) -> dict[str, Array]:
+def _named_arrays(path: Path, content: object) -> dict[str, Array]:
     """Return the floating-point tensors of a loaded file in float64, without prefixes of wrappers.
 
     Raise AttnvizError where there are none, or where a value is not finite.
@@ -96,9 +96,9 @@ def _plain(path: Path, found: object) -> dict[str, Array]:
     import torch
 
     for name in _NESTED:
-        if isinstance(found, Mapping) and isinstance(found.get(name), Mapping):
-            found = found[name]
-    tensors = found.items() if isinstance(found, Mapping) else ()
+        if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
+            content = content[name]
+    tensors = content.items() if isinstance(content, Mapping) else ()
     arrays = {
         str(name).removeprefix(_WRAPPED): tensor.detach().double().numpy()
         for name, tensor in tensors
@@ -117,8 +117,8 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
     It is read from `side`.txt, one token a line in the order of ids, from `side`.json, a list of tokens or an object
     from token to id, or from Joey NMT's file. Raise AttnvizError where the file is missing or damaged.
     """
-    several = (f"{side}.txt", f"{side}.json", _JOEYS[side])
-    path = next((path for name in several if (path := folder / name).is_file()), None)
+    names = (f"{side}.txt", f"{side}.json", _JOEYS[side])
+    path = next((path for name in names if (path := folder / name).is_file()), None)
     if path is None:
         raise AttnvizError(
             gettext(
@@ -130,7 +130,7 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
         )
     try:
         text = path.read_text(encoding="utf-8")
-        tokens = _listed(json.loads(text)) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
+        tokens = _tokens_in_order(json.loads(text)) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
     except (OSError, ValueError, RecursionError) as error:
         raise AttnvizError(gettext("The vocabulary {name} is damaged ({error}).", name=path, error=error)) from error
     if len(tokens) > MOST_TOKENS or not all(isinstance(token, str) for token in tokens):
@@ -140,16 +140,16 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
     return Vocabulary(tuple(tokens), {token: i for i, token in reversed(list(enumerate(tokens)))}, str(path))
 
 
-def _listed(found: Any) -> Sequence[str]:
+def _tokens_in_order(value: Any) -> Sequence[str]:
     """Return the tokens of a JSON vocabulary in the order of their ids.
 
     Raise ValueError where the ids do not run from 0 without gaps.
     """
-    if isinstance(found, dict):
-        order = sorted(found, key=lambda token: (not isinstance(found[token], int), str(found[token]).zfill(9)))
-        if [found[token] for token in order] != list(range(len(order))):
+    if isinstance(value, dict):
+        order = sorted(value, key=lambda token: (not isinstance(value[token], int), str(value[token]).zfill(9)))
+        if [value[token] for token in order] != list(range(len(order))):
             raise ValueError("ids must run from 0, each once")
         return order
-    if not isinstance(found, list):
+    if not isinstance(value, list):
         raise ValueError("a list of tokens, or an object with their ids")
-    return found
+    return value

@@ -47,16 +47,16 @@ def _settings(path: Path) -> Mapping[str, Any]:
             )
         ) from error
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        told = gettext(
+        message = gettext(
             "{path} cannot be read ({kind}). Joey NMT's configuration gives the activation and the first decoder "
             "state, which its tensors do not contain.",
             path=path,
             kind=type(error).__name__,
         )
-        raise AttnvizError(told) from error
-    model = found.get("model") if isinstance(found, Mapping) else None
+        raise AttnvizError(message) from error
+    model = content.get("model") if isinstance(content, Mapping) else None
     sides = [model.get(side, {}) for side in ("encoder", "decoder")] if isinstance(model, Mapping) else [None]
     plain = all(isinstance(side, Mapping) and isinstance(side.get("embeddings") or {}, Mapping) for side in sides)
     if not isinstance(model, Mapping) or not plain:

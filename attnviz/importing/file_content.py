@@ -74,8 +74,8 @@ def open_content(path: str | Path, encoding: str | None = None) -> Content:
             raise _too_large()
         data = path.read_bytes()
     except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        raise AttnvizError(gettext("{path} cannot be read: {error}.", path=str(path), error=told)) from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise AttnvizError(gettext("{path} cannot be read: {error}.", path=str(path), error=reason)) from error
     return content_of(data, str(path), encoding)
 
 
@@ -89,19 +89,19 @@ def _unpacked(data: bytes) -> bytes:
 
     Raise AttnvizError where they are damaged, cut short or larger than `LARGEST_FILE`.
     """
-    found = bytearray()
+    unpacked = bytearray()
     try:
         while data:
             unpacker = zlib.decompressobj(wbits=31)
-            found += unpacker.decompress(data, LARGEST_FILE + 1 - len(found))
-            if len(found) > LARGEST_FILE:
+            unpacked += unpacker.decompress(data, LARGEST_FILE + 1 - len(unpacked))
+            if len(unpacked) > LARGEST_FILE:
                 raise _too_large()
             if not unpacker.eof:
                 raise AttnvizError(gettext("This .gz file is cut short: copy it again."))
             data = unpacker.unused_data.lstrip(b"\0")
     except zlib.error as error:
         raise AttnvizError(gettext("This .gz file is damaged: {error}.", error=str(error)[:80])) from error
-    return bytes(found)
+    return bytes(unpacked)
 
 
 def _too_large() -> AttnvizError:
@@ -119,19 +119,19 @@ def decoded(data: bytes, encoding: str | None = None) -> str:
                 gettext("This is a {kind} file, not text. Unpack or export it as text, .npy, .npz or JSON.", kind=kind)
             )
     if encoding is not None:
-        return _in(data, encoding)
-    if seems := _wide(data):
-        raise AttnvizError(_refusal(seems, 1, ""))
+        return _decoded_as(data, encoding)
+    if wide := _wide_encoding(data):
+        raise AttnvizError(_encoding_message(wide, 1, ""))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return _not_utf8(data, error.start)
+        return _raise_not_utf8(data, error.start)
     if "\0" in text:
         raise AttnvizError(gettext("The text contains NUL characters: the file is damaged, or it is not text."))
     return text
 
 
-def _in(data: bytes, encoding: str) -> str:
+def _decoded_as(data: bytes, encoding: str) -> str:
     try:
         text = codecs.decode(data, encoding)
     except (LookupError, UnicodeError, ValueError) as error:
@@ -143,7 +143,7 @@ def _in(data: bytes, encoding: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _wide(data: bytes) -> str | None:
+def _wide_encoding(data: bytes) -> str | None:
     """Return the name of a UTF-16 or UTF-32 encoding that `data` seems to be in; None otherwise."""
     for mark, name in (
         (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -154,13 +154,13 @@ def _wide(data: bytes) -> str | None:
         if data.startswith(mark):
             return name
     head = data[:2000]
-    zeros = [head[place::2].count(0) for place in (0, 1)]
+    zeros = [head[offset::2].count(0) for offset in (0, 1)]
     if len(head) >= 4 and max(zeros) > 0.4 * len(head) / 2 and min(zeros) < 0.05 * len(head):
         return "UTF-16-BE" if zeros[0] > zeros[1] else "UTF-16-LE"
     return None
 
 
-def _not_utf8(data: bytes, start: int) -> str:
+def _raise_not_utf8(data: bytes, start: int) -> str:
     """Raise AttnvizError for bytes that are not UTF-8 from offset `start`, naming the probable encoding."""
     number = data.count(b"\n", 0, start) + 1
     begin = data.rfind(b"\n", 0, start) + 1
@@ -169,20 +169,20 @@ def _not_utf8(data: bytes, start: int) -> str:
     letters = sum(byte >= 0x80 for byte in data[:100_000])
     if letters > 0.3 * min(len(data), 100_000) or any(byte < 9 for byte in line[:1000]):
         raise AttnvizError(gettext("This file contains neither text nor arrays, so no attention can be read from it."))
-    seems = "Windows-1252" if _WINDOWS.search(data) else "Latin-1"
-    raise AttnvizError(_refusal(seems, number, line.decode("cp1252", "replace").strip()[:60]))
+    encoding = "Windows-1252" if _WINDOWS.search(data) else "Latin-1"
+    raise AttnvizError(_encoding_message(encoding, number, line.decode("cp1252", "replace").strip()[:60]))
 
 
-def _refusal(seems: str, number: int, line: str) -> str:
+def _encoding_message(encoding: str, number: int, line: str) -> str:
     if not line:
         return gettext(
             "The text is not in UTF-8; it seems to be {encoding}. Read it with --encoding {encoding}, or convert it.",
-            encoding=seems,
+            encoding=encoding,
         )
     return gettext(
-        "The text is not in UTF-8; it seems to be {encoding}. Its line {number} would be “{line}”. Read it with "
-        "--encoding {encoding}, or convert it.",
-        encoding=seems,
+        "The text is not in UTF-8; it seems to be {encoding}. In that encoding, line {number} reads “{line}”. "
+        "Read the file with --encoding {encoding}, or convert it.",
+        encoding=encoding,
         number=number,
         line=line,
     )

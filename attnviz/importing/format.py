@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.link_text import Links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -71,17 +71,17 @@ def matrix_of_groups(text: str) -> NDArray[np.float64]:
     if len(rows) > MOST_TOKENS + 1 or len(rows[0]) > MOST_TOKENS + 1 or len({*map(len, rows)}) > 1:
         raise AttnvizError(
             gettext(
-                "All groups of weights must have the same length. At most {most} groups of at most {most} "
-                "weights are allowed.",
+                "In a line, all groups of comma-separated weights must have the same length. A line may have at "
+                "most {most} groups of at most {most} weights.",
                 most=MOST_TOKENS + 1,
             )
         )
     return np.array(rows, dtype=np.float64)
 
 
-def linked(links: Links, remarks: tuple[str, ...] = (), line: int | None = None, **tokens: object) -> Found:
+def linked(links: Links, remarks: tuple[str, ...] = (), line: int | None = None, **tokens: object) -> SentencePair:
     """Return a sentence pair with `links` and those of its `tokens` that are not None."""
-    return Found({side: text for side, text in tokens.items() if text is not None}, links, remarks, line)
+    return SentencePair({side: text for side, text in tokens.items() if text is not None}, links, remarks, line)
 
 
 def damaged_line(number: int, line: str) -> AttnvizError:

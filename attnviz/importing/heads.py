@@ -57,7 +57,7 @@ def split_batch(array: Array, count: int | None) -> Batch:
         raise AttnvizError(
             gettext(
                 "The array has shape {shape}, but there are {count} sentence pairs. One dimension before the "
-                "last two must have that size.",
+                "last two must have size {count}.",
                 shape=shape_name(array),
                 count=count,
             )
@@ -71,14 +71,16 @@ def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64],
     Raise AttnvizError where the layer or head does not exist, or the meaning of the dimensions is unclear.
     """
     shape = shape_name(array)
-    wanted = sum(one is not None for one in choice)
+    chosen_count = sum(one is not None for one in choice)
     # With two leading dimensions and a chosen layer, a first dimension of size 1 is the only layer: do not squeeze it.
-    while array.ndim - 2 > (1 if choice.layer is None else 2) and array.ndim - 2 > wanted and 1 in array.shape[:-2]:
+    while (
+        array.ndim - 2 > (1 if choice.layer is None else 2) and array.ndim - 2 > chosen_count and 1 in array.shape[:-2]
+    ):
         array = array.squeeze(axis=array.shape[:-2].index(1))  # a batch of one sentence, or the only layer
     leading = array.ndim - 2
-    if leading == 1 and array.shape[0] == 1 and not wanted:
+    if leading == 1 and array.shape[0] == 1 and not chosen_count:
         return array[0].astype(np.float64), ""
-    if leading > 2 or wanted > leading:
+    if leading > 2 or chosen_count > leading:
         raise AttnvizError(
             gettext(
                 "The array has shape {shape}: it is not clear which dimensions are layers and heads. Save the "
@@ -90,17 +92,17 @@ def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64],
         return array.astype(np.float64), ""
     chosen = array
     if leading == 2:
-        chosen = _one_of(chosen, choice.layer, 0, shape)
-        chosen = _one_of(chosen, choice.head, 0 if choice.layer is not None else 1, shape)
+        chosen = _select(chosen, choice.layer, 0, shape)
+        chosen = _select(chosen, choice.head, 0 if choice.layer is not None else 1, shape)
     else:
-        chosen = _one_of(chosen, choice.layer if choice.head is None else choice.head, 0, shape)
+        chosen = _select(chosen, choice.layer if choice.head is None else choice.head, 0, shape)
     several = tuple(range(chosen.ndim - 2))
     if not several:
         return chosen.astype(np.float64), "one-head"
     return chosen.astype(np.float64).mean(axis=several), "mean-of-heads"
 
 
-def _one_of(array: Array, index: int | None, axis: int, shape: str) -> Array:
+def _select(array: Array, index: int | None, axis: int, shape: str) -> Array:
     """Return `array` at `index` along `axis`; all of it where `index` is None."""
     if index is None:
         return array
@@ -113,8 +115,8 @@ def _one_of(array: Array, index: int | None, axis: int, shape: str) -> Array:
                 shape=shape,
             )
         )
-    taken: Array = array.take(index, axis=axis)
-    return taken
+    selected: Array = array.take(index, axis=axis)
+    return selected
 
 
 def shape_name(array: Array) -> str:

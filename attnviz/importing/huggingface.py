@@ -40,12 +40,12 @@ def from_huggingface(
 
     _check(model, text, layer, head)
     with torch.inference_mode(), _plain_attention(model):
-        given = tokenizer(text, return_tensors="pt")
-        ids, mask = given["input_ids"].to(model.device), given["attention_mask"].to(model.device)
+        encoded = tokenizer(text, return_tensors="pt")
+        ids, mask = encoded["input_ids"].to(model.device), encoded["attention_mask"].to(model.device)
         _check_length(model, ids)
         written = _written(model, tokenizer, ids, mask, target, beam)
         _check_length(model, written[:, :-1])
-        found = model(
+        output = model(
             input_ids=ids,
             attention_mask=mask,
             decoder_input_ids=written[:, :-1],
@@ -53,13 +53,13 @@ def from_huggingface(
             output_hidden_states=True,
             use_cache=False,
         )
-    weights = _chosen(found.cross_attentions, layer, head)
+    weights = _chosen(output.cross_attentions, layer, head)
     source, target_tokens = (_tokens(tokenizer, one.tolist()) for one in (ids[0], written[0, 1:]))
     return attention(
         source,
         target_tokens,
         weights.double().cpu().numpy(),
-        states=found.decoder_hidden_states[-1][0].float().cpu().numpy(),
+        states=output.decoder_hidden_states[-1][0].float().cpu().numpy(),
         normalise=model.dtype != torch.float32,  # in half precision rows sum to 1 only approximately
         origin=_origin(model, layer, head),
     )
@@ -73,7 +73,7 @@ def _check(model: Any, text: str, layer: int | None, head: int | None) -> None:
     if not text.strip():
         raise AttnvizError(gettext("There is no text: write a sentence."))
     if layer is None and head is not None:
-        raise AttnvizError(gettext("A head belongs to a layer: name the layer too."))
+        raise AttnvizError(gettext("You gave a head without its layer: give the layer too."))
 
 
 def _most(model: Any) -> int:
@@ -155,7 +155,7 @@ def _chosen(layers: Sequence[Any] | None, layer: int | None, head: int | None) -
     if not 0 <= head < len(heads):
         raise AttnvizError(
             gettext(
-                "Head {number} (index {index}) does not exist: layers of this transformer have heads 1 to {heads}.",
+                "Head {number} (index {index}) does not exist: each layer of this transformer has heads 1 to {heads}.",
                 number=head + 1,
                 index=head,
                 heads=len(heads),
@@ -168,8 +168,8 @@ def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
     """Return the tokens of `ids` as the tokenizer spells them; special tokens, such as language codes, become words."""
     tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(ids)]
     special = set(tokenizer.all_special_tokens) - set(SPECIAL)
-    marked = any(token.startswith(SPACE) for token in tokens)
-    return [SPACE + token if marked and token in special else token or "<unk>" for token in tokens]
+    has_spaces = any(token.startswith(SPACE) for token in tokens)
+    return [SPACE + token if has_spaces and token in special else token or "<unk>" for token in tokens]
 
 
 def _origin(model: Any, layer: int | None, head: int | None) -> str:
@@ -177,5 +177,5 @@ def _origin(model: Any, layer: int | None, head: int | None) -> str:
     name = str(getattr(model.config, "name_or_path", "") or type(model).__name__)[-80:]
     if layer is None:
         return f"{name}, mean of all heads"
-    which = "last layer" if layer == -1 else f"layer {layer + 1}"
-    return f"{name}, mean of {which}" if head is None else f"{name}, {which}, head {head + 1}"
+    layer_name = "last layer" if layer == -1 else f"layer {layer + 1}"
+    return f"{name}, mean of {layer_name}" if head is None else f"{name}, {layer_name}, head {head + 1}"

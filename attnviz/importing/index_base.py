@@ -37,7 +37,7 @@ class _Extremes(NamedTuple):
 
 
 class Counting(NamedTuple):
-    """Result of `counting_of`: how the links of a file count tokens."""
+    """Result of `infer_counting`: how the links of a file count tokens."""
 
     base: int
     """Index of the first token, 0 or 1."""
@@ -47,7 +47,7 @@ class Counting(NamedTuple):
     """Key of REMARKS where the base was inferred or assumed; empty otherwise."""
 
 
-def counting_of(pairs: Iterable[Counted], ends: Ends = "consistent", base: int | None = None) -> Counting:
+def infer_counting(pairs: Iterable[Counted], ends: Ends = "consistent", base: int | None = None) -> Counting:
     """Return how the links of all pairs of a file count; `base` is given where the format specifies it.
 
     Otherwise links count from 0 where some link has index 0 or no link exceeds the last token. They count from 1
@@ -102,20 +102,20 @@ def _misfit(pairs: Sequence[Counted], base: int) -> CountingError:
             last = max(link[side] for link in pair.links.all)
             if last - base < count:
                 continue
-            told = {"number": pair.number, "link": last, "count": count, "base": base}
+            values = {"number": pair.number, "link": last, "count": count, "base": base}
             if side == 0:
                 return CountingError(
                     gettext(
-                        "Pair {number} has a link of source token {link}, but only {count} source tokens, "
-                        "counted from {base}. Give the tokens that the links refer to.",
-                        **told,
+                        "In pair {number}, a link refers to source token {link}, but the number of source tokens "
+                        "is only {count} (the first is token {base}). Give the tokens that the links refer to.",
+                        **values,
                     )
                 )
             return CountingError(
                 gettext(
-                    "Pair {number} has a link of target token {link}, but only {count} target tokens, counted "
-                    "from {base}. Give the tokens that the links refer to.",
-                    **told,
+                    "In pair {number}, a link refers to target token {link}, but the number of target tokens is "
+                    "only {count} (the first is token {base}). Give the tokens that the links refer to.",
+                    **values,
                 )
             )
     return CountingError(gettext("A link names token 0, but the links of this format count from {base}.", base=base))

@@ -88,12 +88,12 @@ def joey_model(
 def _check(weights: Mapping[str, Array], activation: object, start: object) -> tuple[int, int]:
     """Return the numbers of encoder and decoder layers; raise AttnvizError where the structure differs."""
     if activation != ACTIVATION or start not in _STARTS:
-        told = gettext(
+        reason = gettext(
             "its activation is {activation} and its init_hidden is {start}",
             activation=repr(activation)[:20],
             start=repr(start)[:20],
         )
-        raise other_structure(told)
+        raise other_structure(reason)
     layers = [
         sum(f"{side}.rnn.weight_hh_l{layer}" in weights for layer in range(64)) for side in ("encoder", "decoder")
     ]
@@ -101,13 +101,13 @@ def _check(weights: Mapping[str, Array], activation: object, start: object) -> t
     if missing := [name for name in shapes if name not in weights]:
         raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
     if others := sorted(set(weights) - set(shapes)):
-        told = ngettext(
+        reason = ngettext(
             "it has {count} unexpected tensor: {names}",
             "it has {count} unexpected tensors, such as {names}",
             len(others),
             names=", ".join(others[:3]),
         )
-        raise other_structure(told)
+        raise other_structure(reason)
     for name, shape in shapes.items():
         if weights[name].shape != shape:
             raise other_structure(
@@ -119,9 +119,9 @@ def _check(weights: Mapping[str, Array], activation: object, start: object) -> t
 def _shapes(weights: Mapping[str, Array], layers: Sequence[int], start: str) -> dict[str, tuple[int, ...]]:
     """Return the shape that each tensor must have, from the sizes of a few of them."""
 
-    def size(name: str, place: int) -> int:
+    def size(name: str, axis: int) -> int:
         shape = weights[name].shape if name in weights else ()
-        return int(shape[place]) if len(shape) == 2 else 0
+        return int(shape[axis]) if len(shape) == 2 else 0
 
     hidden, state = size("encoder.rnn.weight_hh_l0", 1), size("decoder.rnn.weight_hh_l0", 1)
     (sources, read), (targets, word) = (
@@ -147,11 +147,13 @@ def _shapes(weights: Mapping[str, Array], layers: Sequence[int], start: str) -> 
         shapes["decoder.attention.key_layer.weight"] = (state, 2 * hidden)
     if start == "bridge":
         shapes |= {"decoder.bridge_layer.weight": (state, 2 * hidden), "decoder.bridge_layer.bias": (state,)}
-    for side, ways, own, first in (("encoder", ("", "_reverse"), hidden, read), ("decoder", ("",), state, fed)):
+    for side, directions, own, first in (("encoder", ("", "_reverse"), hidden, read), ("decoder", ("",), state, fed)):
         rows = gates[side] if gates[side] in (3 * own, 4 * own) else 3 * own
         for layer in range(layers[side == "decoder"]):
-            given = first if layer == 0 else own * len(ways)
-            for way in ways:
-                named = zip(names(layer, way), ((rows, given), (rows, own), (rows,), (rows,)), strict=True)
-                shapes |= {f"{side}.rnn.{name}": shape for name, shape in named}
+            input_size = first if layer == 0 else own * len(directions)
+            for direction in directions:
+                named_shapes = zip(
+                    names(layer, direction), ((rows, input_size), (rows, own), (rows,), (rows,)), strict=True
+                )
+                shapes |= {f"{side}.rnn.{name}": shape for name, shape in named_shapes}
     return shapes

@@ -33,8 +33,8 @@ class Links:
     """Links of `all` that are only possible."""
     shares: Mapping[Link, float] = field(default_factory=dict)
     """Probability of each link; empty where the file has none."""
-    marked: bool = False
-    """Whether the file tells sure from possible links, which means that people annotated them."""
+    annotated: bool = False
+    """Whether the file distinguishes sure from possible links, which means that people annotated them."""
 
     def moved(self, source: int, target: int) -> Links:
         """Return the links with `source` and `target` added to their indices."""
@@ -42,13 +42,13 @@ class Links:
             return self
         return self._mapped(lambda link: (link[0] + source, link[1] + target))
 
-    def turned(self) -> Links:
+    def swapped(self) -> Links:
         """Return the links with source and target swapped."""
         return self._mapped(lambda link: (link[1], link[0]))
 
-    def _mapped(self, to: Callable[[Link], Link]) -> Links:
-        shares = {to(link): share for link, share in self.shares.items()}
-        return Links(frozenset(map(to, self.all)), frozenset(map(to, self.possible)), shares, self.marked)
+    def _mapped(self, change: Callable[[Link], Link]) -> Links:
+        shares = {change(link): share for link, share in self.shares.items()}
+        return Links(frozenset(map(change, self.all)), frozenset(map(change, self.possible)), shares, self.annotated)
 
 
 def are_links(text: str) -> bool:
@@ -70,10 +70,10 @@ def read_links(text: str) -> Links:
         places = [int(place) for place in _PLACE.findall(text)]
         return Links(frozenset(zip(places[::2], places[1::2], strict=True)))
     links, possible, shares = set[Link](), set[Link](), dict[Link, float]()
-    sure, marked = set[Link](), False
+    sure, annotated = set[Link](), False
     for group in groups:
-        found = LINK.fullmatch(group)
-        if found is None:
+        match = LINK.fullmatch(group)
+        if match is None:
             raise AttnvizError(
                 gettext(
                     "“{found}” is not a link. Write links as 0-0 1?2: source token, sign, target token. The sign "
@@ -81,15 +81,15 @@ def read_links(text: str) -> Links:
                     found=group[:40],
                 )
             )
-        link = (int(found[1]), int(found[3]))
+        link = (int(match[1]), int(match[3]))
         links.add(link)
-        (possible if found[2] in "?pP" else sure).add(link)
-        marked |= found[2] != "-"
-        if share := found[4] or found[5]:
+        (possible if match[2] in "?pP" else sure).add(link)
+        annotated |= match[2] != "-"
+        if share := match[4] or match[5]:
             shares[link] = float(share)
     if shares and (len(shares) < len(links) or max(shares.values()) > 1):
-        raise AttnvizError(gettext("Give every link a probability from 0 to 1, or give no link one."))
-    return Links(frozenset(links), frozenset(possible - sure), shares, marked=marked)
+        raise AttnvizError(gettext("Give a probability from 0 to 1 to every link, or to none."))
+    return Links(frozenset(links), frozenset(possible - sure), shares, annotated=annotated)
 
 
 def links_of(pairs: Sequence[Link]) -> Links:

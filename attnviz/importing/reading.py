@@ -14,7 +14,7 @@ from attnviz.importing.formats import FORMATS, numpy_arrays, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
 from attnviz.importing.heads import HeadChoice
 from attnviz.importing.records import AttentionRecords, Side
-from attnviz.importing.sentence_pair import AS_IT_IS, Options, Sentences
+from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences
 from attnviz.languages import gettext
 from attnviz.trace.given import Tokens
 
@@ -48,13 +48,13 @@ def read_attention(
     Raise AttnvizError where the file cannot be read or its format is unknown: the message says what the file resembles,
     what is missing and how to get it.
     """
-    sides = [_side(given, encoding) for given in (source, target)]
+    sides = [_side(value, encoding) for value in (source, target)]
     options = Options(HeadChoice(layer, head), normalise, transpose, unescape)
     if not isinstance(path, (str, os.PathLike)):
         count = len(next((side for side in sides if side is not None), ())) or None
-        found = tensors.sentences_in(path, count)
+        pairs = tensors.sentences_in(path, count)
         return AttentionRecords(
-            "tensors", found.title, gettext("These are tensors in memory."), found, sides[0], sides[1], options
+            "tensors", pairs.title, gettext("These are tensors in memory."), pairs, sides[0], sides[1], options
         )
     try:
         return records_of(open_content(Path(path), encoding), sides, format, options)
@@ -66,20 +66,20 @@ def read_attention(
 
 def read_bytes(data: bytes, name: str = "", *, options: Options | None = None) -> AttentionRecords:
     """Return the records in the bytes of a file; raise AttnvizError as `read_attention` does."""
-    return records_of(content_of(data, name), [None, None], None, options or AS_IT_IS)
+    return records_of(content_of(data, name), [None, None], None, options or DEFAULT_OPTIONS)
 
 
 def records_of(
-    content: Content, sides: Sequence[Side | None], name: str | None = None, options: Options = AS_IT_IS
+    content: Content, sides: Sequence[Side | None], name: str | None = None, options: Options = DEFAULT_OPTIONS
 ) -> AttentionRecords:
     """Return the records of `content` with the sentences of both sides; raise AttnvizError as `read_attention` does."""
     chosen, reason = detected(content, name)
     count = len(next((side for side in sides if side is not None), ())) or None
-    found = _sentences(chosen, content, count)
-    if not len(found):
+    pairs = _sentences(chosen, content, count)
+    if not len(pairs):
         raise AttnvizError(gettext("The file has no sentence pair."))
-    fitting = [_fitted(side, found) for side in sides]
-    return AttentionRecords(chosen.name, found.title or chosen.title, reason, found, fitting[0], fitting[1], options)
+    fitting = [_fitted(side, pairs) for side in sides]
+    return AttentionRecords(chosen.name, pairs.title or chosen.title, reason, pairs, fitting[0], fitting[1], options)
 
 
 def _sentences(chosen: Format, content: Content, count: int | None) -> Sentences:
@@ -94,30 +94,30 @@ def _sentences(chosen: Format, content: Content, count: int | None) -> Sentences
 def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
     """Return the format of `content`, and why; raise AttnvizError where it is unknown, or not the format `name`."""
     if name is not None:
-        named = [one for one in FORMATS if name.lower() in (one.name, *one.aliases)]
+        named = [candidate for candidate in FORMATS if name.lower() in (candidate.name, *candidate.aliases)]
         if not named:
             raise AttnvizError(
                 gettext(
                     "There is no format {name}. Choose from {names}.",
                     name=name[:40],
-                    names=", ".join(dict.fromkeys(one.name for one in FORMATS)),
+                    names=", ".join(dict.fromkeys(candidate.name for candidate in FORMATS)),
                 )
             )
-        for one in named:
-            if one.detect(content) is not None:
-                return one, gettext("You named the format.")
-        told = _resemblance(content, named)
-        refused = gettext("The file is not in the format {name}.", name=name)
-        raise AttnvizError(f"{refused} {told}".strip())
-    for one in FORMATS:
-        if (reason := one.detect(content)) is not None:
-            return one, reason
+        for candidate in named:
+            if candidate.detect(content) is not None:
+                return candidate, gettext("You named the format.")
+        advice = _resemblance(content, named)
+        message = gettext("The file is not in the format {name}.", name=name)
+        raise AttnvizError(f"{message} {advice}".strip())
+    for candidate in FORMATS:
+        if (reason := candidate.detect(content)) is not None:
+            return candidate, reason
     raise AttnvizError(_resemblance(content, FORMATS) or _unknown(content))
 
 
 def _resemblance(content: Content, formats: Sequence[Format]) -> str:
     """Return what `content` resembles and what it lacks; empty where it resembles no format."""
-    return next((told for one in formats if (told := one.resembles(content))), "")
+    return next((advice for candidate in formats if (advice := candidate.resembles(content))), "")
 
 
 def _unknown(content: Content) -> str:
@@ -126,42 +126,42 @@ def _unknown(content: Content) -> str:
     head = content.text.lstrip()[:200].lower()
     if head.startswith(("<!doctype", "<html", "<?xml", "<svg", "<tmx")):
         return gettext(
-            "The file is a web page or XML, from which no attention is read. Save the numbers as JSON with "
-            "source, target and matrix."
+            "The file is a web page or XML, from which no attention is read. Save the attention weights as JSON "
+            "with the fields source, target and matrix."
         )
     return gettext(
-        "The file looks like plain sentences: it has no attention. These can be read: links as in 0-0 1-2, one "
-        "line per sentence pair; tables, JSON and arrays with a row of weights for each target token. The output "
-        "of toolkits can be read too, with their option for alignments: marian-decoder --alignment soft, "
-        "fairseq-generate --print-alignment."
+        "The file looks like plain sentences: it has no attention. attnviz reads links such as 0-0 1-2, one line "
+        "per sentence pair. It reads tables, JSON and arrays with a row of weights for each target token. It "
+        "also reads the output of translation toolkits, run with their option that prints alignments: "
+        "marian-decoder --alignment soft, fairseq-generate --print-alignment."
     )
 
 
-def _side(given: ByLine | None, encoding: str | None) -> Side | None:
+def _side(value: ByLine | None, encoding: str | None) -> Side | None:
     """Return the sentences of one side, read from a file or as given."""
-    if given is None:
+    if value is None:
         return None
-    if isinstance(given, (str, os.PathLike)):
-        content = open_content(Path(given), encoding)
+    if isinstance(value, (str, os.PathLike)):
+        content = open_content(Path(value), encoding)
         try:
             return token_lines(content) or content.lines
         except AttnvizError as error:
-            raise AttnvizError(f"{given}: {error}") from error
-    return list(given)
+            raise AttnvizError(f"{value}: {error}") from error
+    return list(value)
 
 
-def _fitted(side: Side | None, found: Sentences) -> Side | None:
+def _fitted(side: Side | None, pairs: Sentences) -> Side | None:
     """Return the sentences of one side; raise AttnvizError where their number differs from the file's pairs."""
-    if side is None or found[0].line is not None:
+    if side is None or pairs[0].line is not None:
         return side
-    if len(side) > len(found) and all(not tokens for tokens in side[len(found) :]):
-        side = side[: len(found)]
-    if len(side) != len(found):
+    if len(side) > len(pairs) and all(not tokens for tokens in side[len(pairs) :]):
+        side = side[: len(pairs)]
+    if len(side) != len(pairs):
         raise AttnvizError(
             gettext(
                 "Sentence pairs in the file: {pairs}; sentences given: {count}. Give one sentence for each pair, "
                 "in the same order.",
-                pairs=len(found),
+                pairs=len(pairs),
                 count=len(side),
             )
         )

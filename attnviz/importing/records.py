@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import overload
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.index_base import Counted, Counting, CountingError, counting_of
-from attnviz.importing.sentence_pair import AS_IT_IS, Found, Options, Sentences
+from attnviz.importing.index_base import Counted, Counting, CountingError, infer_counting
+from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
 from attnviz.trace.given import Tokens, split_tokens
@@ -33,12 +33,12 @@ class AttentionRecords(Sequence[Attention]):
     """Program or format, for display."""
     reason: str
     """Why the file was detected as this format."""
-    found: Sentences = field(repr=False)
+    pairs: Sentences = field(repr=False)
     """Sentence pairs as read from the file."""
     source: Side | None = None
     """Source tokens of every pair, where given besides the file."""
     target: Side | None = None
-    options: Options = AS_IT_IS
+    options: Options = DEFAULT_OPTIONS
 
     def __repr__(self) -> str:
         """Return the format and the number of pairs."""
@@ -46,7 +46,7 @@ class AttentionRecords(Sequence[Attention]):
 
     def __len__(self) -> int:
         """Return the number of sentence pairs."""
-        return len(self.found)
+        return len(self.pairs)
 
     @overload
     def __getitem__(self, index: int) -> Attention: ...
@@ -64,13 +64,13 @@ class AttentionRecords(Sequence[Attention]):
         """Yield the record of each pair."""
         return (self._record(index) for index in range(len(self)))
 
-    def sentence(self, number: int) -> Found:
+    def sentence(self, number: int) -> SentencePair:
         """Return the pair with `number`, from 1, as read from the file; raise AttnvizError where there is none."""
         if not 1 <= number <= len(self):
             raise AttnvizError(
                 gettext("There is no sentence {number}: the file has {count}.", number=number, count=len(self))
             )
-        return self._found(number - 1)
+        return self._pair(number - 1)
 
     def attention(
         self,
@@ -82,18 +82,18 @@ class AttentionRecords(Sequence[Attention]):
         unescape: bool | None = None,
     ) -> Attention:
         """Return the record of the pair at 0-based `index`; `source` and `target` replace all other tokens."""
-        found, typed = self._found(index), bool(source or target)
-        source = source or self._given(self.source, index, found)
-        target = target or self._given(self.target, index, found)
+        pair, typed = self._pair(index), bool(source or target)
+        source = source or self._given_tokens(self.source, index, pair)
+        target = target or self._given_tokens(self.target, index, pair)
         options = self.options
         if normalise is not None:
             options = dataclasses.replace(options, normalise=normalise)
         if unescape is not None:
             options = dataclasses.replace(options, unescape=unescape)
         counting = Counting(0, ends=False)
-        if found.links is not None:
+        if pair.links is not None:
             counting = self._counting_with(index, source, target) if typed else self.counting
-        return found.attention(source, target, counting, options)
+        return pair.attention(source, target, counting, options)
 
     def _record(self, index: int) -> Attention:
         """Return the record at `index`; raise AttnvizError that names the pair."""
@@ -106,9 +106,9 @@ class AttentionRecords(Sequence[Attention]):
 
     def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
         """Return the source and target tokens of the pair at 0-based `index`, None where unknown."""
-        found = self._found(index)
+        pair = self._pair(index)
         sides = (
-            self._given(side, index, found) or found.fields.get(name)
+            self._given_tokens(side, index, pair) or pair.fields.get(name)
             for side, name in ((self.source, "source"), (self.target, "target"))
         )
         source, target = (None if side is None else split_tokens(side) for side in sides)
@@ -123,24 +123,27 @@ class AttentionRecords(Sequence[Attention]):
         self, typed: int | None = None, source: Tokens | None = None, target: Tokens | None = None
     ) -> Counting:
         """Return how the links count if the pair at index `typed` has these tokens."""
-        return counting_of(self._counted(typed, source, target), self.found.ends, self.found.base)
+        return infer_counting(self._counted(typed, source, target), self.pairs.ends, self.pairs.base)
 
     def _counted(self, typed: int | None, source: Tokens | None, target: Tokens | None) -> Iterator[Counted]:
-        for index, found in enumerate(self.found):
+        for index, pair in enumerate(self.pairs):
             if index != typed:
-                source, target = self._given(self.source, index, found), self._given(self.target, index, found)
-            if counted := found.counted(index + 1, source, target):
+                source, target = (
+                    self._given_tokens(self.source, index, pair),
+                    self._given_tokens(self.target, index, pair),
+                )
+            if counted := pair.counted(index + 1, source, target):
                 yield counted
 
-    def _found(self, index: int) -> Found:
-        found: Found = self.found[index]
-        return found
+    def _pair(self, index: int) -> SentencePair:
+        pair: SentencePair = self.pairs[index]
+        return pair
 
-    def _given(self, side: Side | None, index: int, found: Found) -> Tokens | None:
+    def _given_tokens(self, side: Side | None, index: int, pair: SentencePair) -> Tokens | None:
         """Return the given tokens of one side of a pair; None where none were given."""
         if side is None:
             return None
-        line = index if found.line is None else found.line
+        line = index if pair.line is None else pair.line
         if not 0 <= line < len(side):
             raise AttnvizError(
                 gettext(

@@ -91,13 +91,13 @@ class Checkpoint:
 
         With a `target` the decoder is forced through its tokens. Raise AttnvizError as `course`.
         """
-        found = self.course(text.split(), None if target is None else target.split())
+        course = self.course(text.split(), None if target is None else target.split())
         return attention(
-            found.source,
-            found.target,
-            found.alignment,
-            energies=found.energies,
-            states=found.states,
+            course.source,
+            course.target,
+            course.alignment,
+            energies=course.energies,
+            states=course.states,
             origin=f"{self.name[:80]}, {self.family}",
         )
 
@@ -113,25 +113,25 @@ class Checkpoint:
         words = _ids(self.source, source)
         marks = [self.source.special(*STARTS)] if self.opened else []
         read = [*marks, *words, self.source.special(*STOPS)]
-        given = [*_ids(self.target, target), stop] if target else None
+        forced = [*_ids(self.target, target), stop] if target else None
         annotations = network.encode(self.weights, self.settings, read)
         keys = network.keys_of(self.weights, annotations)
-        left = network.start(self.settings, network.first_state(self.weights, self.settings, annotations))
+        state = network.start(self.settings, network.first_state(self.weights, self.settings, annotations))
         steps, written = list[dict[str, Array]](), [self.target.special(*STARTS)]
-        while len(steps) < (len(given) if given else min(2 * len(read) + 20, MOST_TOKENS)):
-            arrays, left = network.step(self.weights, self.settings, annotations, keys, left, written[-1])
-            written.append(given[len(steps)] if given else self._chosen(arrays["logits"], len(steps)))
+        while len(steps) < (len(forced) if forced else min(2 * len(read) + 20, MOST_TOKENS)):
+            arrays, state = network.step(self.weights, self.settings, annotations, keys, state, written[-1])
+            written.append(forced[len(steps)] if forced else self._chosen(arrays["logits"], len(steps)))
             steps.append(arrays)
-            if not given and written[-1] == stop:
+            if not forced and written[-1] == stop:
                 break
-        kept = ("energies", "alignment", "contexts", "readouts", "logits")
+        names = ("energies", "alignment", "contexts", "readouts", "logits")
         return Course(
             source=tuple(self.source.tokens[i] for i in read),
             target=tuple(self.target.tokens[i] for i in written[1:]),
             target_ids=tuple(written[1:]),
             annotations=annotations,
             states=np.stack([arrays["layer_states"][-1] for arrays in steps]),
-            **{name: np.stack([arrays[name] for arrays in steps]) for name in kept},
+            **{name: np.stack([arrays[name] for arrays in steps]) for name in names},
         )
 
     def _chosen(self, logits: Array, step: int) -> int:
@@ -153,18 +153,20 @@ def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str,
 
     The recurrent weights of encoder and decoder keep their names.
     """
-    found = {ours: tensors[own] for own, ours in names.items() if own in tensors}
-    return found | {name: tensors[name] for name in tensors if name.startswith(("encoder.rnn.", "decoder.rnn."))}
+    renamed_tensors = {ours: tensors[own] for own, ours in names.items() if own in tensors}
+    return renamed_tensors | {
+        name: tensors[name] for name in tensors if name.startswith(("encoder.rnn.", "decoder.rnn."))
+    }
 
 
 def other_structure(reason: str) -> AttnvizError:
     """Return the error for a checkpoint of an unsupported structure."""
     return AttnvizError(
         gettext(
-            "This checkpoint has another structure: {reason}. Two kinds of recurrent translators can be read. "
-            "The seq2seq tutorial: bidirectional GRU, additive attention with the previous state as query, GRU, "
-            "linear readout of state, context and previous word. Joey NMT: bidirectional GRU or LSTM, attention "
-            "with the new state as query, input feeding.",
+            "The structure of this checkpoint is not supported: {reason}. Two kinds of recurrent translators can "
+            "be read. PyTorch seq2seq tutorial: bidirectional GRU encoder, additive attention with the previous "
+            "state as query, GRU decoder, linear readout of state, context and previous word. Joey NMT: "
+            "bidirectional GRU or LSTM encoder, attention with the new state as query, input feeding.",
             reason=reason,
         )
     )

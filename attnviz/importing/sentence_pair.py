@@ -17,7 +17,7 @@ from attnviz.importing.link_text import Links
 from attnviz.importing.unescaping import unescaped
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
-from attnviz.trace.given import Tokens, size_of_matrix, split_tokens
+from attnviz.trace.given import Tokens, matrix_size_texts, split_tokens
 from attnviz.trace.open_format import from_fields
 from attnviz.trace.tokens import ENDS, to_pieces
 
@@ -37,11 +37,11 @@ class Options:
     unescape: bool = False
 
 
-AS_IT_IS = Options()
+DEFAULT_OPTIONS = Options()
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SentencePair:
     """One sentence pair of a file."""
 
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -60,18 +60,18 @@ class Found:
 
     def tokens(self, side: str) -> str | None:
         """Return the tokens of `side`, "source" or "target", separated by blanks; None where the file has none."""
-        given = self.fields.get(side)
-        if isinstance(given, str):
-            return given
-        return " ".join(map(str, given)) if isinstance(given, Sequence) else None
+        tokens = self.fields.get(side)
+        if isinstance(tokens, str):
+            return tokens
+        return " ".join(map(str, tokens)) if isinstance(tokens, Sequence) else None
 
     def counted(self, number: int, source: Tokens | None = None, target: Tokens | None = None) -> Counted | None:
         """Return the links with the known numbers of tokens; None for a matrix."""
         if self.links is None:
             return None
         sizes = []
-        for side, given in (("source", source), ("target", target)):
-            tokens = given or self.fields.get(side)
+        for side, typed in (("source", source), ("target", target)):
+            tokens = typed or self.fields.get(side)
             sizes.append(len(split_tokens(tokens)) if isinstance(tokens, (str, list, tuple)) else None)
         return Counted(self.links, sizes[0], sizes[1], number)
 
@@ -82,39 +82,39 @@ class Found:
 
         Raise AttnvizError where tokens are missing, and as `attnviz.attention` does.
         """
-        given = {
+        replaced = {
             side: tokens
             for side, tokens in (("source", source), ("target", target))
             if tokens and tokens != self.tokens(side)
         }
-        fields = {**self.fields, **given}
+        fields = {**self.fields, **replaced}
         if missing := [side for side in ("source", "target") if side not in fields]:
-            raise AttnvizError(self._missing(missing))
+            raise AttnvizError(self._missing_message(missing))
         for side in ("source", "target"):
             _check_tokens(fields[side])
-        if given:
+        if replaced:
             fields.pop("words", None)  # they index the replaced tokens
         remarks = list(self.remarks)
         if options.unescape:
             fields |= {side: unescaped(split_tokens(fields[side])) for side in ("source", "target")}
             remarks.append("unescaped")
         if self.links is not None:
-            fields |= _linked(self.links, fields, counting, remarks)
+            fields |= _link_matrix(self.links, fields, counting, remarks)
         else:
             fields |= self._matrix(fields, options, remarks)
-        found = from_fields(fields, normalise=options.normalise)
+        record = from_fields(fields, normalise=options.normalise)
         if self.links is not None:
-            found = _with_links(found, self.links.moved(-counting.base, -counting.base))
-        return dataclasses.replace(found, remarks=tuple(dict.fromkeys((*found.remarks, *remarks))))
+            record = _with_links(record, self.links.moved(-counting.base, -counting.base))
+        return dataclasses.replace(record, remarks=tuple(dict.fromkeys((*record.remarks, *remarks))))
 
     def _matrix(self, fields: Mapping[str, Any], options: Options, remarks: list[str]) -> dict[str, Any]:
         """Return the matrix (Ty, Tx) of the layer and head in `options`, without padding, and its energies.
 
         Append to `remarks` what was changed. Return no fields for values that are no matrix.
         """
-        given = fields["matrix"]
+        values = fields["matrix"]
         try:
-            array = np.asarray(given, dtype=np.float64)
+            array = np.asarray(values, dtype=np.float64)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return {}  # `from_fields` raises the error
         if array.ndim > 2:
@@ -124,18 +124,18 @@ class Found:
             raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
         if array.ndim != 2 or not array.size:
             return {}
-        turned: dict[str, Any] = {}
-        if options.transpose or self._is_of_source_rows(array, fields):
+        transposed: dict[str, Any] = {}
+        if options.transpose or self._has_source_rows(array, fields):
             array = array.T
             remarks.append("transposed")
             if fields.get("energies") is not None:
-                turned["energies"] = np.asarray(fields["energies"], dtype=np.float64).T
+                transposed["energies"] = np.asarray(fields["energies"], dtype=np.float64).T
         cut = _without_padding(array, fields, padded=self.padded)
         if cut.shape != array.shape:
             remarks.append("padding")
-        return turned | {"matrix": cut}
+        return transposed | {"matrix": cut}
 
-    def _is_of_source_rows(self, array: NDArray[np.float64], fields: Mapping[str, Any]) -> bool:
+    def _has_source_rows(self, array: NDArray[np.float64], fields: Mapping[str, Any]) -> bool:
         """Return whether the rows of a matrix are source tokens.
 
         Where the file does not say, the sizes decide. Where both orientations fit, rows are source tokens if columns
@@ -144,35 +144,35 @@ class Found:
         if self.rows != "either":
             return self.rows == "source"
         rows, columns = (len(split_tokens(fields[side])) for side in ("target", "source"))
-        straight, turned = self._holds(array, rows, columns), self._holds(array.T, rows, columns)
-        if straight != turned:
-            return turned
+        straight, transposed = self._fits(array, rows, columns), self._fits(array.T, rows, columns)
+        if straight != transposed:
+            return transposed
         return _add_up_to_one(array.T[:rows].sum(axis=1)) and not _add_up_to_one(array[:rows].sum(axis=1))
 
-    def _holds(self, array: NDArray[np.float64], rows: int, columns: int) -> bool:
+    def _fits(self, array: NDArray[np.float64], rows: int, columns: int) -> bool:
         """Return whether a matrix fits these numbers of tokens, plus one for `</s>` or any padding."""
         return all(
             count <= size and (self.padded or size <= count + 1)
             for size, count in zip(array.shape, (rows, columns), strict=True)
         )
 
-    def _missing(self, sides: Sequence[str]) -> str:
+    def _missing_message(self, sides: Sequence[str]) -> str:
         """Return the message that says which tokens must be given besides the file."""
         matrix = self.fields.get("matrix") if self.links is None else None
         shape = matrix.shape if isinstance(matrix, np.ndarray) else _shape_of(matrix)
         if len(sides) == 2:
-            told = gettext("The file has no tokens. Give the source and target tokens, separated by spaces.")
+            message = gettext("The file has no tokens. Give the source and target tokens, separated by spaces.")
         elif sides[0] == "source":
-            told = gettext("The file has no source tokens: give them, separated by spaces.")
+            message = gettext("The file has no source tokens: give them, separated by spaces.")
         else:
-            told = gettext("The file has no target tokens: give them, separated by spaces.")
+            message = gettext("The file has no target tokens: give them, separated by spaces.")
         if len(shape) != 2:
-            return told
+            return message
         size = gettext(
             "The matrix has {rows} for the target tokens and {columns} for the source tokens.",
-            **size_of_matrix(shape[0], shape[1]),
+            **matrix_size_texts(shape[0], shape[1]),
         )
-        return f"{told} {size}"
+        return f"{message} {size}"
 
 
 def _check_tokens(tokens: object) -> None:
@@ -195,7 +195,7 @@ def _add_up_to_one(sums: NDArray[np.float64]) -> bool:
     return bool(near.any() and (near | (sums == 0)).all())
 
 
-def _linked(links: Links, fields: Mapping[str, Any], counting: Counting, remarks: list[str]) -> dict[str, Any]:
+def _link_matrix(links: Links, fields: Mapping[str, Any], counting: Counting, remarks: list[str]) -> dict[str, Any]:
     """Return the tokens and the matrix that `links` make, (Ty, Tx).
 
     The links of a row share its weight equally, or in proportion to their probabilities. An index past the last token
@@ -204,32 +204,32 @@ def _linked(links: Links, fields: Mapping[str, Any], counting: Counting, remarks
     sides = [split_tokens(fields[side]) for side in ("source", "target")]
     if max(map(len, sides)) > MOST_TOKENS or not min(map(len, sides)):
         return {"source": sides[0], "target": sides[1], "matrix": [[0.0]]}  # `from_fields` raises the error
-    here = links.moved(-counting.base, -counting.base)
-    for place, (tokens, remark) in enumerate(zip(sides, ("source-end", "target-end"), strict=True)):
-        last = max((link[place] for link in here.all), default=-1)
+    shifted = links.moved(-counting.base, -counting.base)
+    for axis, (tokens, remark) in enumerate(zip(sides, ("source-end", "target-end"), strict=True)):
+        last = max((link[axis] for link in shifted.all), default=-1)
         if counting.ends and last == len(tokens) and tokens[-1:] != ["</s>"]:
             tokens.append("</s>")
             remarks.append(f"linked-{remark}")
     matrix = np.zeros((len(sides[1]), len(sides[0])))
-    for j, i in here.all:
-        matrix[i, j] = here.shares.get((j, i), 1)
+    for j, i in shifted.all:
+        matrix[i, j] = shifted.shares.get((j, i), 1)
     sums = matrix.sum(axis=1, keepdims=True)
     remarks += ["probabilities"] if links.shares else ["links"]
     remarks += [counting.remark] if counting.remark else []
     return {"source": sides[0], "target": sides[1], "matrix": matrix / np.where(sums == 0, 1, sums)}
 
 
-def _with_links(found: Attention, links: Links) -> Attention:
-    """Return `found` with the links of its tokens; links annotated by people also become gold links between words."""
-    found = dataclasses.replace(found, links=tuple(sorted(links.all)))
-    if not links.marked:
-        return found
+def _with_links(record: Attention, links: Links) -> Attention:
+    """Return `record` with the links of its tokens; links annotated by people also become gold links between words."""
+    record = dataclasses.replace(record, links=tuple(sorted(links.all)))
+    if not links.annotated:
+        return record
     by_words = [
-        {(int(found.source_word_of[j]), int(found.target_word_of[i])) for j, i in some}
-        for some in (links.all - links.possible, links.possible)
+        {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in group}
+        for group in (links.all - links.possible, links.possible)
     ]
     return dataclasses.replace(
-        found, sure=tuple(sorted(by_words[0])), possible=tuple(sorted(by_words[1] - by_words[0]))
+        record, sure=tuple(sorted(by_words[0])), possible=tuple(sorted(by_words[1] - by_words[0]))
     )
 
 
@@ -253,12 +253,12 @@ def _without_padding(matrix: NDArray[np.float64], fields: Mapping[str, Any], *, 
 
 
 @dataclass(frozen=True, eq=False)
-class Sentences(Sequence[Found]):
+class Sentences(Sequence[SentencePair]):
     """Sentence pairs of a file, each parsed on access."""
 
     items: Sequence[Any] = field(repr=False)
     """Unparsed data of each pair."""
-    read: Callable[[Any], Found] = field(repr=False)
+    read: Callable[[Any], SentencePair] = field(repr=False)
     """Parse one item; raise AttnvizError where it is damaged."""
     title: str = ""
     """Program or format, for display; empty: the title of the format."""
@@ -276,11 +276,11 @@ class Sentences(Sequence[Found]):
     def __getitem__(self, index: Any) -> Any:
         """Return the pair at 0-based `index`, or a list of pairs for a slice."""
         if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        found = self.read(self.items[index])
-        return dataclasses.replace(found, remarks=(*self.remarks, *found.remarks)) if self.remarks else found
+            return [self[position] for position in range(*index.indices(len(self)))]
+        pair = self.read(self.items[index])
+        return dataclasses.replace(pair, remarks=(*self.remarks, *pair.remarks)) if self.remarks else pair
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[SentencePair]:
         """Yield each pair."""
         return (self[index] for index in range(len(self)))
 

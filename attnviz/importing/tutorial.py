@@ -62,18 +62,18 @@ def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voc
 
     Raise AttnvizError, naming what was found and what is supported, where the structure differs.
     """
-    found = _understood(tensors)
-    weights, state = renamed(found, _NAMES), found["decoder.rnn.weight_hh_l0"].shape[1]
-    query, key = np.split(found["energy.weight"], [state], axis=1)
-    weights |= {"decoder.query.weight": query, "decoder.key.weight": key, "decoder.score": found["score"].ravel()}
-    (sources, read), (targets, word) = (found[f"{side}.embedding.weight"].shape for side in ("encoder", "decoder"))
+    named = _checked_tensors(tensors)
+    weights, state = renamed(named, _NAMES), named["decoder.rnn.weight_hh_l0"].shape[1]
+    query, key = np.split(named["energy.weight"], [state], axis=1)
+    weights |= {"decoder.query.weight": query, "decoder.key.weight": key, "decoder.score": named["score"].ravel()}
+    (sources, read), (targets, word) = (named[f"{side}.embedding.weight"].shape for side in ("encoder", "decoder"))
     settings = {
         "family": "tutorial",
         "vocabulary_size": targets,
         "source_vocabulary_size": sources,
         "embedding_size": word,
         "source_embedding_size": read,
-        "encoder_size": found["encoder.rnn.weight_hh_l0"].shape[1],
+        "encoder_size": named["encoder.rnn.weight_hh_l0"].shape[1],
         "hidden_size": state,
         "alignment_size": len(key),
         "cell": "gru",
@@ -89,36 +89,36 @@ def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voc
     return Checkpoint(settings, weights, source, target, name)
 
 
-def _understood(tensors: Mapping[str, Array]) -> dict[str, Array]:
+def _checked_tensors(tensors: Mapping[str, Array]) -> dict[str, Array]:
     """Return the tensors under the names used here; raise AttnvizError where the structure differs."""
-    found = {name: tensors[name] for name in _OWN if name in tensors}
-    for name, several in _EITHER.items():
-        if present := [tensors[other] for other in several if other in tensors]:
-            found[name] = present[0]
-    missing = [name for name in (*_OWN, *_EITHER) if name not in found]
-    known = {*_OWN, *(other for several in _EITHER.values() for other in several)}
+    named = {name: tensors[name] for name in _OWN if name in tensors}
+    for name, alternatives in _EITHER.items():
+        if present := [tensors[other] for other in alternatives if other in tensors]:
+            named[name] = present[0]
+    missing = [name for name in (*_OWN, *_EITHER) if name not in named]
+    known = {*_OWN, *(other for alternatives in _EITHER.values() for other in alternatives)}
     if missing:
         raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
     if others := sorted(set(tensors) - known):
-        told = ngettext(
+        reason = ngettext(
             "it has {count} unexpected tensor: {names}",
             "it has {count} unexpected tensors, such as {names}",
             len(others),
             names=", ".join(others[:3]),
         )
-        raise other_structure(told)
-    if wrong := _wrong_shape(found):
-        raise other_structure(gettext("{name} has the unexpected shape {shape}", name=wrong, shape=found[wrong].shape))
-    return found
+        raise other_structure(reason)
+    if wrong := _wrong_shape(named):
+        raise other_structure(gettext("{name} has the unexpected shape {shape}", name=wrong, shape=named[wrong].shape))
+    return named
 
 
-def _wrong_shape(found: Mapping[str, Array]) -> str:
+def _wrong_shape(named: Mapping[str, Array]) -> str:
     """Return the name of a tensor whose shape does not fit the others; empty where all fit."""
-    if flat := [name for name in found if "weight" in name and found[name].ndim != 2]:
+    if flat := [name for name in named if "weight" in name and named[name].ndim != 2]:
         return flat[0]
-    embedded, hidden = found["encoder.embedding.weight"].shape[1], found["encoder.rnn.weight_hh_l0"].shape[1]
-    state, (words, word) = found["decoder.rnn.weight_hh_l0"].shape[1], found["decoder.embedding.weight"].shape
-    size = found["energy.weight"].shape[0]
+    embedded, hidden = named["encoder.embedding.weight"].shape[1], named["encoder.rnn.weight_hh_l0"].shape[1]
+    state, (words, word) = named["decoder.rnn.weight_hh_l0"].shape[1], named["decoder.embedding.weight"].shape
+    size = named["energy.weight"].shape[0]
     shapes: dict[str, tuple[int, ...]] = {
         "encoder.fc.weight": (state, 2 * hidden),
         "encoder.fc.bias": (state,),
@@ -127,13 +127,13 @@ def _wrong_shape(found: Mapping[str, Array]) -> str:
         "readout.bias": (words,),
         "readout.weight": (words, state + 2 * hidden + word),
     }
-    for prefix, ways, width, given in (
+    for prefix, directions, width, inputs in (
         ("encoder", ("", "_reverse"), hidden, embedded),
         ("decoder", ("",), state, word + 2 * hidden),
     ):
-        for way in ways:
-            gates = ((3 * width, given), (3 * width, width), (3 * width,), (3 * width,))
-            shapes |= {f"{prefix}.rnn.{name}": shape for name, shape in zip(names(0, way), gates, strict=True)}
-    if found["score"].size != size:
+        for direction in directions:
+            gates = ((3 * width, inputs), (3 * width, width), (3 * width,), (3 * width,))
+            shapes |= {f"{prefix}.rnn.{name}": shape for name, shape in zip(names(0, direction), gates, strict=True)}
+    if named["score"].size != size:
         return "score"
-    return next((name for name, shape in shapes.items() if found[name].shape != shape), "")
+    return next((name for name, shape in shapes.items() if named[name].shape != shape), "")

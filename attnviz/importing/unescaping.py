@@ -32,5 +32,5 @@ def is_escaped(tokens: Iterable[str]) -> bool:
 
 def unescaped(tokens: Sequence[str]) -> list[str]:
     """Return `tokens` without escapes; `@-@` becomes a hyphen with joiner marks, as in `￭-￭`."""
-    found = [_ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], token) for token in tokens]
-    return [_HYPHEN.sub(rf"{JOINER}\1{JOINER}", token) if _HYPHEN.fullmatch(token) else token for token in found]
+    plain = [_ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], token) for token in tokens]
+    return [_HYPHEN.sub(rf"{JOINER}\1{JOINER}", token) if _HYPHEN.fullmatch(token) else token for token in plain]

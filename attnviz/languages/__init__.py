@@ -33,8 +33,8 @@ def gettext(text: str, /, **values: object) -> str:
     `text` must be a literal, so that the catalogs can be checked against the code. Numbers among `values` are formatted
     for the language. Without `values`, braces stay as they are.
     """
-    found = translations(_current.get()).gettext(text)
-    return _filled(found, values) if values else found
+    translation = translations(_current.get()).gettext(text)
+    return _filled(translation, values) if values else translation
 
 
 def ngettext(singular: str, plural: str, count: float, /, **values: object) -> str:

@@ -23,8 +23,8 @@ def catalog_files() -> dict[str, Path]:
     """Return the catalog file of each language, sorted by language code."""
     more = os.environ.get(MORE_LOCALES)
     folders = [LOCALES, *([Path(more)] if more else [])]
-    found = {path.stem: path for folder in folders for path in folder.glob("*.po")}
-    return dict(sorted(found.items()))
+    files = {path.stem: path for folder in folders for path in folder.glob("*.po")}
+    return dict(sorted(files.items()))
 
 
 def own_name(code: str) -> str:

@@ -70,7 +70,7 @@ class ModelConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ModelConfig:
         """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        return cls(**_known(cls, fields))
+        return cls(**_checked_fields(cls, fields))
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class TransformerConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> TransformerConfig:
         """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        return cls(**_known(cls, {name: value for name, value in fields.items() if name != "architecture"}))
+        return cls(**_checked_fields(cls, {name: value for name, value in fields.items() if name != "architecture"}))
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class DecomposableConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> DecomposableConfig:
         """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        return cls(**_known(cls, {name: value for name, value in fields.items() if name != "architecture"}))
+        return cls(**_checked_fields(cls, {name: value for name, value in fields.items() if name != "architecture"}))
 
 
 TrainableConfig = ModelConfig | TransformerConfig | DecomposableConfig
@@ -157,7 +157,9 @@ def read_fields(fields: dict[str, Any]) -> AnyConfig:
     return ModelConfig.from_dict({name: value for name, value in fields.items() if name != "architecture"})
 
 
-def _known(cls: type[ModelConfig | TransformerConfig | DecomposableConfig], fields: dict[str, Any]) -> dict[str, Any]:
+def _checked_fields(
+    cls: type[ModelConfig | TransformerConfig | DecomposableConfig], fields: dict[str, Any]
+) -> dict[str, Any]:
     """Return `fields`; raise ValueError where `cls` lacks one of them or the vocabulary size is missing."""
     known = {field.name for field in dataclasses.fields(cls)}
     unknown = sorted(set(fields) - known)

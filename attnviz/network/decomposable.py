@@ -96,18 +96,18 @@ class Decomposable(nn.Module):
 
         Every row has at least one piece on each side.
         """
-        source_kept, target_kept = source != PADDING, target != PADDING
+        source_mask, target_mask = source != PADDING, target != PADDING
         embedded = self.embedding(source), self.embedding(target)
         a, b = self.source_projection(embedded[0]), self.target_projection(embedded[1])
         features = self.attend(a), self.attend(b)
         energies = features[0] @ features[1].transpose(1, 2)
-        forward = torch.softmax(energies.masked_fill(~target_kept[:, None, :], float("-inf")), -1)
-        backward = torch.softmax(energies.transpose(1, 2).masked_fill(~source_kept[:, None, :], float("-inf")), -1)
+        forward = torch.softmax(energies.masked_fill(~target_mask[:, None, :], float("-inf")), -1)
+        backward = torch.softmax(energies.transpose(1, 2).masked_fill(~source_mask[:, None, :], float("-inf")), -1)
         beta, alpha = forward.to(b.dtype) @ b, backward.to(a.dtype) @ a
         compared = self.compare(torch.cat([a, beta], -1)), self.compare(torch.cat([b, alpha], -1))
         # Sums of up to hundreds of vectors: bfloat16 would lose the last summands.
         sums = [(v.float() if v.dtype == torch.bfloat16 else v) for v in compared]
-        v_1, v_2 = ((v * kept[..., None]).sum(1) for v, kept in zip(sums, (source_kept, target_kept), strict=True))
+        v_1, v_2 = ((v * mask[..., None]).sum(1) for v, mask in zip(sums, (source_mask, target_mask), strict=True))
         hidden = torch.relu(self.aggregate(self.dropout(torch.cat([v_1, v_2], -1))))
         logits = self.output(self.dropout(hidden))
         return Judged(
@@ -129,5 +129,5 @@ class Decomposable(nn.Module):
             else:
                 parameter.zero_()
         self.target_projection.weight.copy_(self.source_projection.weight)
-        one, other = self.compare.inner.weight.chunk(2, dim=1)
-        other.copy_(-one)
+        first, second = self.compare.inner.weight.chunk(2, dim=1)
+        second.copy_(-first)

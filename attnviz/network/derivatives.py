@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_TAKEN: ContextVar[bool] = ContextVar("derivatives are taken", default=False)
+_ACTIVE: ContextVar[bool] = ContextVar("derivatives are taken", default=False)
 
 
 @contextmanager
 def taking_derivatives() -> Iterator[None]:
     """Make decoding networks use torch's own operations within the context, in this thread."""
-    before = _TAKEN.set(True)
+    before = _ACTIVE.set(True)
     try:
         yield
     finally:
-        _TAKEN.reset(before)
+        _ACTIVE.reset(before)
 
 
 def derivatives_are_taken() -> bool:
     """Return whether `taking_derivatives` is active in this thread."""
-    return _TAKEN.get()
+    return _ACTIVE.get()

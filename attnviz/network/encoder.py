@@ -82,7 +82,7 @@ class PreparedEncoder:
         index = torch.stack([places.t(), places.gather(1, order).t() + len(pieces)], dim=1)
         inputs = embedding(index, table)
         states = inputs.new_zeros(size + 1, 2, batch, n)
-        for incoming, before, after, rows in zip(inputs, states, states[1:], _going_on(lengths, size), strict=False):
+        for incoming, before, after, rows in zip(inputs, states, states[1:], _active_rows(lengths, size), strict=False):
             if rows < batch:
                 incoming, before, after = incoming[:, :rows], before[:, :rows], after[:, :rows]
             recurrent = torch.stack([product(state) for product, state in zip(self.recurrents, before, strict=True)])
@@ -100,12 +100,12 @@ def _distinct(source: Tensor) -> tuple[Tensor, Tensor]:
     On a GPU, return all ids, since counting distinct ones would synchronise.
     """
     if source.device.type == "cpu":
-        found: tuple[Tensor, Tensor] = source.unique(return_inverse=True)
-        return found
+        distinct: tuple[Tensor, Tensor] = source.unique(return_inverse=True)
+        return distinct
     return source.flatten(), torch.arange(source.numel(), device=source.device).view_as(source)
 
 
-def _going_on(lengths: Tensor, size: int) -> list[int]:
+def _active_rows(lengths: Tensor, size: int) -> list[int]:
     """Return, for each of `size` positions, how many rows a step computes: up to the last unfinished sentence.
 
     On a GPU, return all rows, since reading the lengths would synchronise.

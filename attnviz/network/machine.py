@@ -49,8 +49,8 @@ def _has_instructions(kind: str) -> bool:
     if kind == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if kind == "cpu" and platform.machine().lower() in _X86:
-        able = torch.cpu.get_capabilities()
-        return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
+        capabilities = torch.cpu.get_capabilities()
+        return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
     return True
 
 

@@ -33,7 +33,7 @@ class OutputLayer:
         # Weights, readouts and results are rounded to bfloat16, summands to float32. By Cauchy-Schwarz the sum of
         # |w_i t_i| is at most |w||t|.
         share = (1 + _ROUNDING) ** 3 * (1 + 2**-23 * self.weight.shape[1]) - 1
-        self.off = share * self.weight.norm(dim=1).max()
+        self.error_factor = share * self.weight.norm(dim=1).max()
         """Largest difference of a coarse logit from the exact one, as a multiple of |t|."""
 
     def set_precision(self, wanted: str) -> None:
@@ -48,10 +48,10 @@ class OutputLayer:
 
     def likeliest(self, readouts: Tensor, first: int) -> list[int]:
         """Return the id of the likeliest piece for each of the `readouts` (R, l), among ids from `first` on."""
-        sifted = self._sifted(readouts, first) if len(readouts) >= _MANY else None
-        return largest_logit(self.logits(readouts), first) if sifted is None else sifted
+        likeliest = self._likeliest_by_coarse(readouts, first) if len(readouts) >= _MANY else None
+        return largest_logit(self.logits(readouts), first) if likeliest is None else likeliest
 
-    def _sifted(self, readouts: Tensor, first: int) -> list[int] | None:
+    def _likeliest_by_coarse(self, readouts: Tensor, first: int) -> list[int] | None:
         """Return what `likeliest` does, with exact float32 logits only for pieces that may be the likeliest.
 
         These are the pieces whose coarse logit is within the error bound of the largest. Return None where that does
@@ -60,8 +60,8 @@ class OutputLayer:
         if self.coarse is None:
             return None
         coarse = linear(readouts.bfloat16(), self.coarse).float().add_(self.bias).numpy()[:, first:]
-        off = (self.off * readouts.norm(dim=1, keepdim=True)).numpy()
-        least = coarse.max(1, keepdims=True) - 2 * off
+        error = (self.error_factor * readouts.norm(dim=1, keepdim=True)).numpy()
+        least = coarse.max(1, keepdims=True) - 2 * error
         rows, pieces = np.divmod(np.flatnonzero(coarse >= least), coarse.shape[1])
         if not np.isfinite(least).all() or len(rows) > _FEW * len(readouts):
             return None
@@ -69,13 +69,13 @@ class OutputLayer:
         # torch would wake its threads for a few products; NumPy does not.
         logits = np.einsum("ri,ri->r", readouts.numpy()[rows], self.weight.numpy()[pieces]) + self.bias.numpy()[pieces]
         best_first = np.lexsort((-logits, rows))
-        found: list[int] = pieces[best_first][np.unique(rows, return_index=True)[1]].tolist()
-        return found
+        likeliest: list[int] = pieces[best_first][np.unique(rows, return_index=True)[1]].tolist()
+        return likeliest
 
 
 def largest_logit(logits: Tensor, first: int) -> list[int]:
     """Return the column of the largest of each row of `logits` (R, K), among columns from `first` on."""
     allowed = logits[:, first:]
     # NumPy's argmax of float32 is ten times as fast as torch's on the CPU.
-    found: list[int] = ((allowed.numpy() if allowed.device.type == "cpu" else allowed).argmax(1) + first).tolist()
-    return found
+    columns: list[int] = ((allowed.numpy() if allowed.device.type == "cpu" else allowed).argmax(1) + first).tolist()
+    return columns

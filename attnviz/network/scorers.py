@@ -112,7 +112,7 @@ class Scorer(nn.Module):
         keys, seen = self.keys(annotations), annotations[..., : self.context_size]
         values, state, before = linear(seen, columns), initial, torch.zeros_like(mask)
         states, alignment = [], []
-        for given in inputs:
+        for word_inputs in inputs:
             products = state[..., :0] if weight is None else linear(state, weight)
             with taking_derivatives():
                 features = self.features(before) if self.reads_before else None
@@ -120,7 +120,7 @@ class Scorer(nn.Module):
             before = torch.softmax(energies.to(mask.dtype) + mask, -1)
             mixed = torch.bmm(before.to(values.dtype)[:, None], values)[:, 0]
             recurrent = linear(state, gru.weight_hh, gru.bias_hh)
-            state = gru_step((given + mixed).to(state.dtype), recurrent.to(state.dtype), state)
+            state = gru_step((word_inputs + mixed).to(state.dtype), recurrent.to(state.dtype), state)
             states.append(state)
             alignment.append(before)
         weights = torch.stack(alignment)
@@ -271,9 +271,9 @@ class LocationAwareScorer(AdditiveScorer):
         """Return f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (..., Tx) to (..., Tx, r)."""
         size, padded = before.shape[-1], pad(before, (self.WIDTH // 2, self.WIDTH // 2))
         # Not Tensor.unfold, whose gradient vmap computes row by row.
-        around = torch.stack([padded[..., place : place + size] for place in range(self.WIDTH)], -1)
-        found: Tensor = self.filters(around)
-        return found
+        around = torch.stack([padded[..., shift : shift + size] for shift in range(self.WIDTH)], -1)
+        features: Tensor = self.filters(around)
+        return features
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
         """Return e_ij: (..., n'), (..., Tx, n') and features (..., Tx, r) to (..., Tx)."""
@@ -332,10 +332,10 @@ def scorer_class(attention: str) -> Callable[[ModelConfig], Scorer]:
     Raise AttnvizError where it cannot be imported or is no Scorer.
     """
     place = kind_of(attention).network
-    found = resolve(place)
-    if not isinstance(found, type) or not issubclass(found, Scorer):
+    scorer = resolve(place)
+    if not isinstance(scorer, type) or not issubclass(scorer, Scorer):
         raise AttnvizError(gettext("{place} is not a subclass of attnviz.network.scorers.Scorer.", place=place))
-    return found
+    return scorer
 
 
 def _mask(open_: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ def selected(parts: Iterable[Tensor], sentences: Sequence[int], hypotheses: Sequ
     """Return these `sentences` of each of `parts` (S, k, ...), and of each its `hypotheses`, by their indices."""
     parts = list(parts)
     count, width = parts[0].shape[:2]
-    flat = [row * width + index for row, kept in zip(sentences, hypotheses, strict=True) for index in kept]
+    flat = [row * width + index for row, chosen in zip(sentences, hypotheses, strict=True) for index in chosen]
     if flat == list(range(count * width)):
         return parts
     index = torch.tensor(flat, device=parts[0].device)

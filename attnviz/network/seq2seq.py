@@ -54,8 +54,8 @@ class Encoder(nn.Module):
         """
         words = self.embedding(source) * self.scale
         packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        seen, last = self.rnn(packed)
-        annotations, _ = pad_packed_sequence(seen, batch_first=True, total_length=source.shape[1])
+        outputs, last = self.rnn(packed)
+        annotations, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.shape[1])
         ends = last[0] if isinstance(last, tuple) else last
         return annotations, torch.cat([ends[-2], ends[-1]], dim=-1)
 
@@ -65,20 +65,22 @@ class Decoder(nn.Module):
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
-        seen, n = 2 * config.encoder_size, config.hidden_size
+        annotation_size, n = 2 * config.encoder_size, config.hidden_size
         self.config = config
         self.scale = config.embedding_size**0.5 if config.target_scaled else 1.0
         self.embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
-        given = config.embedding_size + (seen if config.asks_before else n * config.input_feeding)
-        self.rnn = _RNN[config.cell](given, n, config.layers)
-        self.key = nn.Linear(seen, config.alignment_size)
-        weighs = config.weighs
-        self.query = nn.Linear(n, config.alignment_size, bias=False) if weighs else nn.Identity()
-        self.score = nn.Parameter(torch.zeros(config.alignment_size)) if weighs else None
+        input_size = config.embedding_size + (
+            annotation_size if config.queries_previous_state else n * config.input_feeding
+        )
+        self.rnn = _RNN[config.cell](input_size, n, config.layers)
+        self.key = nn.Linear(annotation_size, config.alignment_size)
+        has_score_vector = config.has_score_vector
+        self.query = nn.Linear(n, config.alignment_size, bias=False) if has_score_vector else nn.Identity()
+        self.score = nn.Parameter(torch.zeros(config.alignment_size)) if has_score_vector else None
         if config.first_state == "bridge":
-            self.bridge = nn.Linear(seen, n)
+            self.bridge = nn.Linear(annotation_size, n)
         if not config.linear:
-            self.readout = nn.Linear(n + seen, n)
+            self.readout = nn.Linear(n + annotation_size, n)
         self.output = nn.Linear(config.readout_size, config.vocabulary_size)
 
     def first_state(self, ends: Tensor) -> Tensor:
@@ -96,8 +98,8 @@ class Decoder(nn.Module):
 
     def queries(self, states: Tensor) -> Tensor:
         """Return W_a s, or s itself: (..., n) to (..., n')."""
-        asked: Tensor = self.query(states)
-        return asked
+        queries: Tensor = self.query(states)
+        return queries
 
     @property
     def score_vector(self) -> Tensor:
@@ -110,15 +112,15 @@ class Decoder(nn.Module):
             return (keys @ queries.unsqueeze(-1)).squeeze(-1)
         return torch.tanh(queries.unsqueeze(-2) + keys) @ self.score
 
-    def move(self, given: Tensor, states: Tensor, memories: Tensor) -> Moved:
+    def move(self, inputs: Tensor, states: Tensor, memories: Tensor) -> Moved:
         """Run all layers on an input (R, i), with states (R, L, n) and cell states (R, L or 0, n)."""
         moved: list[Moved] = []
         for layer, weights in enumerate(self.rnn.all_weights):
             before = memories[:, layer] if memories.shape[1] else states.new_zeros(0)
-            moved.append(_cell(cast("list[Tensor]", weights), given, states[:, layer], before))
-            given = moved[-1].states
-        after, kept, gates = (torch.stack(parts, dim=1) for parts in zip(*moved, strict=True))
-        return Moved(after, kept if memories.shape[1] else memories, gates)
+            moved.append(_cell(cast("list[Tensor]", weights), inputs, states[:, layer], before))
+            inputs = moved[-1].states
+        after, cell_states, gates = (torch.stack(parts, dim=1) for parts in zip(*moved, strict=True))
+        return Moved(after, cell_states if memories.shape[1] else memories, gates)
 
     def read(self, state: Tensor, context: Tensor, word: Tensor) -> Tensor:
         """Return t_i, (..., readout size), from s_i (..., n), c_i (..., 2m) and E y_{i-1} (..., embedding size)."""
@@ -168,22 +170,27 @@ class Seq2Seq(nn.Module):
         return logits
 
 
-def _cell(weights: list[Tensor], given: Tensor, state: Tensor, memory: Tensor) -> Moved:
+def _cell(weights: list[Tensor], inputs: Tensor, state: Tensor, memory: Tensor) -> Moved:
     """Return state, cell state and gates of one layer, (R, n), (R, n) and (R, 3 or 4, n).
 
     For a GRU, the cell state returned is its state.
     """
     weight_ih, weight_hh, bias_ih, bias_hh = weights
-    incoming, own, n = linear(given, weight_ih, bias_ih), linear(state, weight_hh, bias_hh), state.shape[-1]
+    incoming, own, n = linear(inputs, weight_ih, bias_ih), linear(state, weight_hh, bias_hh), state.shape[-1]
     if incoming.shape[-1] == 3 * n:
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + own[..., : 2 * n]).split(n, dim=-1)
         candidate = torch.tanh(incoming[..., 2 * n :] + reset * own[..., 2 * n :])
         after = torch.lerp(candidate, state, update)
         return Moved(after, after, torch.stack([reset, update, candidate], dim=-2))
-    enter, forget, found, out = (incoming + own).split(n, dim=-1)
-    enter, forget, out, found = torch.sigmoid(enter), torch.sigmoid(forget), torch.sigmoid(out), torch.tanh(found)
-    memory = forget * memory + enter * found
-    return Moved(out * torch.tanh(memory), memory, torch.stack([enter, forget, found, out], dim=-2))
+    enter, forget, candidate_cell, out = (incoming + own).split(n, dim=-1)
+    enter, forget, out, candidate_cell = (
+        torch.sigmoid(enter),
+        torch.sigmoid(forget),
+        torch.sigmoid(out),
+        torch.tanh(candidate_cell),
+    )
+    memory = forget * memory + enter * candidate_cell
+    return Moved(out * torch.tanh(memory), memory, torch.stack([enter, forget, candidate_cell, out], dim=-2))
 
 
 _RNN: dict[str, type[nn.GRU] | type[nn.LSTM]] = {"gru": nn.GRU, "lstm": nn.LSTM}

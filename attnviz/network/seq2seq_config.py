@@ -10,7 +10,7 @@ from attnviz import bounds
 
 FAMILIES = ("tutorial", "joey")
 CELLS = ("gru", "lstm")
-ENERGIES = {"additive": True, "general": False}
+SCORE_VECTORS = {"additive": True, "general": False}
 """Whether each kind of attention has a vector v that weighs the units of an energy."""
 FIRST_STATES = ("bridge", "last", "zero")
 
@@ -60,7 +60,7 @@ class Seq2SeqConfig:
             ("family", FAMILIES),
             ("cell", CELLS),
             ("encoder_cell", CELLS),
-            ("attention", tuple(ENERGIES)),
+            ("attention", tuple(SCORE_VECTORS)),
             ("first_state", FIRST_STATES),
         ):
             bounds.one_of(name, getattr(self, name), choices)
@@ -69,20 +69,20 @@ class Seq2SeqConfig:
                 raise ValueError(f"{name} must be true or false, not {bounds.shown(getattr(self, name))}")
         if self.first_state == "last" and self.encoder_size != self.hidden_size:
             raise ValueError("the last state of an encoder of another size cannot begin a decoder")
-        if not self.weighs and self.alignment_size != self.hidden_size:
+        if not self.has_score_vector and self.alignment_size != self.hidden_size:
             raise ValueError(f"alignment_size must be {self.hidden_size} for a dot product, not {self.alignment_size}")
         if self.family == "tutorial" and any(getattr(self, name) != one for name, one in _TUTORIAL.items()):
             raise ValueError("the tutorial's translator has one layer of GRU on each side and additive attention")
 
     @property
-    def asks_before(self) -> bool:
+    def queries_previous_state(self) -> bool:
         """Whether the query is s_{i-1}; otherwise it is s_i."""
         return self.family == "tutorial"
 
     @property
-    def weighs(self) -> bool:
+    def has_score_vector(self) -> bool:
         """Whether an energy is v . tanh(W_a s + U_a h_j); otherwise it is s . U_a h_j."""
-        return ENERGIES[self.attention]
+        return SCORE_VECTORS[self.attention]
 
     @property
     def linear(self) -> bool:
@@ -110,13 +110,13 @@ class Seq2SeqConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Seq2SeqConfig:
         """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        given = {name: value for name, value in fields.items() if name != "architecture"}
+        settings = {name: value for name, value in fields.items() if name != "architecture"}
         known = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(cls)}
-        if unknown := sorted(set(given) - set(known)):
+        if unknown := sorted(set(settings) - set(known)):
             raise ValueError(f"unknown field {', '.join(unknown)}")
-        if missing := [name for name, needed in known.items() if needed and name not in given]:
+        if missing := [name for name, needed in known.items() if needed and name not in settings]:
             raise ValueError(f"{missing[0]} is missing")
-        return cls(**given)
+        return cls(**settings)
 
 
 _TUTORIAL: dict[str, Any] = {

@@ -36,9 +36,9 @@ class Seq2SeqMemory:
 
     def alone(self, row: int, pieces: int) -> Seq2SeqMemory:
         """Return the memory of one sentence without padding: row `row` with its `pieces`."""
-        rows, seen = slice(row, row + 1), slice(pieces)
+        rows, columns = slice(row, row + 1), slice(pieces)
         return Seq2SeqMemory(
-            self.annotations[rows, seen], self.initial[rows], self.keys[rows, seen], self.mask[rows, :, seen]
+            self.annotations[rows, columns], self.initial[rows], self.keys[rows, columns], self.mask[rows, :, columns]
         )
 
 
@@ -99,9 +99,9 @@ class Seq2SeqStepDecoder:
     def start(self, memory: Seq2SeqMemory) -> Seq2SeqState:
         """Return s_0 in every layer, one hypothesis for each sentence."""
         first = memory.initial[:, None, None].expand(-1, 1, self.config.layers, -1)
-        kept = first if self.config.cell == "lstm" else first[:, :, :0]
+        memories = first if self.config.cell == "lstm" else first[:, :, :0]
         readout = first.new_zeros(len(first), 1, self.config.readout_size)
-        return Seq2SeqState(first, kept, readout)
+        return Seq2SeqState(first, memories, readout)
 
     def step(
         self,
@@ -115,24 +115,24 @@ class Seq2SeqStepDecoder:
         `intervention` maps energies (S, k, Tx) to changed energies before the softmax.
         """
         words, shape = self.decoder.words(previous), previous.shape
-        if self.config.asks_before:
-            query, energies, alignment, context = self._look(memory, before.states[:, :, -1], intervention)
-            given = torch.cat([words, context], dim=-1)
+        if self.config.queries_previous_state:
+            query, energies, alignment, context = self._attend(memory, before.states[:, :, -1], intervention)
+            inputs = torch.cat([words, context], dim=-1)
         else:
-            given = torch.cat([words, before.readout], dim=-1) if self.config.input_feeding else words
+            inputs = torch.cat([words, before.readout], dim=-1) if self.config.input_feeding else words
         states, memories, gates = (
             part.unflatten(0, shape)
             for part in self.decoder.move(
-                given.flatten(0, 1), before.states.flatten(0, 1), before.memories.flatten(0, 1)
+                inputs.flatten(0, 1), before.states.flatten(0, 1), before.memories.flatten(0, 1)
             )
         )
-        if not self.config.asks_before:
-            query, energies, alignment, context = self._look(memory, states[:, :, -1], intervention)
+        if not self.config.queries_previous_state:
+            query, energies, alignment, context = self._attend(memory, states[:, :, -1], intervention)
         readout = self.decoder.read(states[:, :, -1], context, words)
         step = Seq2SeqStep(energies, alignment, query, context, gates, states, memories, readout)
         return step, Seq2SeqState(states, memories, readout)
 
-    def _look(
+    def _attend(
         self, memory: Seq2SeqMemory, state: Tensor, intervention: Callable[[Tensor], Tensor] | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return query, energies, alignment and context for a querying state, (S, k, n)."""

@@ -55,9 +55,9 @@ class Memory:
 
     def alone(self, row: int, pieces: int) -> Memory:
         """Return the memory of one sentence without padding: row `row` with its `pieces`."""
-        rows, seen = slice(row, row + 1), slice(pieces)
-        values = None if self.values is None else self.values[rows, seen]
-        return Memory(self.annotations[rows, seen], self.keys[rows, seen], values, self.mask[rows, :, seen])
+        rows, columns = slice(row, row + 1), slice(pieces)
+        values = None if self.values is None else self.values[rows, columns]
+        return Memory(self.annotations[rows, columns], self.keys[rows, columns], values, self.mask[rows, :, columns])
 
 
 class DecoderState(NamedTuple):
@@ -140,8 +140,8 @@ class StepDecoder:
     def words_of(self, ids: Tensor) -> Tensor:
         """Return the rows of `words` for `ids` (...), without the table: (..., 3n + 2l)."""
         rows = embedding(ids.flatten(), self.decoder.embedding.weight)
-        found: Tensor = torch.addmm(self._offset, rows, self._by_word.t())
-        return found.view(*ids.shape, -1)
+        words: Tensor = torch.addmm(self._offset, rows, self._by_word.t())
+        return words.view(*ids.shape, -1)
 
     @cached_property
     def into_readout(self) -> FixedProduct:

@@ -41,27 +41,27 @@ class MultiHeadAttention(nn.Module):
         d, self.heads = config.model_size, config.heads
         self.query, self.key, self.value, self.projection = (nn.Linear(d, d, bias=False) for _ in range(4))
 
-    def queries(self, asking: Tensor) -> Tensor:
+    def queries(self, vectors: Tensor) -> Tensor:
         """Return x W_Q, split into heads: (B, Ty, d) to (B, H, Ty, d/H)."""
-        return self._split(self.query(asking))
+        return self._split(self.query(vectors))
 
-    def keys_and_values(self, asked: Tensor) -> tuple[Tensor, Tensor]:
+    def keys_and_values(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Return m W_K and m W_V, split into heads: (B, Tx, d) to (B, H, Tx, d/H) each."""
-        return self._split(self.key(asked)), self._split(self.value(asked))
+        return self._split(self.key(vectors)), self._split(self.value(vectors))
 
     def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | float) -> tuple[Tensor, Attended]:
-        """Return the output of all heads, (B, Ty, d), and the numbers behind it.
+        """Return the output of all heads, (B, Ty, d), and all intermediate numbers.
 
         `mask` is 0 where attention is allowed and -inf elsewhere, and broadcasts to (B, H, Ty, Tx).
         """
         scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1]) + mask
         weights = torch.softmax(scores, -1)
-        found: Tensor = self.projection((weights @ values).transpose(-2, -3).flatten(-2))
-        return found, Attended(queries, keys, values, scores, weights)
+        output: Tensor = self.projection((weights @ values).transpose(-2, -3).flatten(-2))
+        return output, Attended(queries, keys, values, scores, weights)
 
-    def forward(self, asking: Tensor, asked: Tensor, mask: Tensor) -> tuple[Tensor, Attended]:
-        """Attend from the vectors `asking` (B, Ty, d) to the vectors `asked` (B, Tx, d); return as `attend` does."""
-        return self.attend(self.queries(asking), *self.keys_and_values(asked), mask)
+    def forward(self, query_vectors: Tensor, key_vectors: Tensor, mask: Tensor) -> tuple[Tensor, Attended]:
+        """Attend from `query_vectors` (B, Ty, d) to `key_vectors` (B, Tx, d); return as `attend` does."""
+        return self.attend(self.queries(query_vectors), *self.keys_and_values(key_vectors), mask)
 
     def _split(self, vectors: Tensor) -> Tensor:
         heads: Tensor = vectors.unflatten(-1, (self.heads, -1))
@@ -78,8 +78,8 @@ class FeedForward(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Return FFN of each vector, (..., d)."""
-        found: Tensor = self.outer(torch.relu(self.inner(vectors)))
-        return found
+        output: Tensor = self.outer(torch.relu(self.inner(vectors)))
+        return output
 
 
 class EncoderLayer(nn.Module):
@@ -96,9 +96,12 @@ class EncoderLayer(nn.Module):
     def forward(self, stream: Tensor, mask: Tensor) -> tuple[list[Tensor], Attended]:
         """Return the stream after each of the two blocks, (B, Tx, d) like `stream`, and the attention."""
         normal = self.attention_norm(stream)
-        found, attended = self.attention(normal, normal, mask)
-        seen = stream + self.dropout(found)
-        return [seen, seen + self.dropout(self.feedforward(self.feedforward_norm(seen)))], attended
+        output, attended = self.attention(normal, normal, mask)
+        after_attention = stream + self.dropout(output)
+        return [
+            after_attention,
+            after_attention + self.dropout(self.feedforward(self.feedforward_norm(after_attention))),
+        ], attended
 
 
 class DecoderLayer(nn.Module):
@@ -125,11 +128,19 @@ class DecoderLayer(nn.Module):
         `annotations` (B, Tx, d); `mask` broadcasts to (B, H, Ty, Ty) and `cross_mask` to (B, H, Ty, Tx).
         """
         normal = self.attention_norm(stream)
-        found, attended = self.attention(normal, normal, mask)
-        before = stream + self.dropout(found)
-        found, crossed = self.cross(self.cross_norm(before), annotations, cross_mask)
-        seen = before + self.dropout(found)
-        return [before, seen, seen + self.dropout(self.feedforward(self.feedforward_norm(seen)))], attended, crossed
+        output, attended = self.attention(normal, normal, mask)
+        after_attention = stream + self.dropout(output)
+        output, crossed = self.cross(self.cross_norm(after_attention), annotations, cross_mask)
+        after_cross = after_attention + self.dropout(output)
+        return (
+            [
+                after_attention,
+                after_cross,
+                after_cross + self.dropout(self.feedforward(self.feedforward_norm(after_cross))),
+            ],
+            attended,
+            crossed,
+        )
 
 
 class Encoded(NamedTuple):
@@ -196,8 +207,8 @@ class Transformer(nn.Module):
         """
         mask, streams, attention = source_mask(lengths, source.shape[1]), [self.embed(source)], []
         for layer in self.encoder:
-            passed, attended = layer(streams[-1], mask)
-            streams += passed
+            layer_streams, attended = layer(streams[-1], mask)
+            streams += layer_streams
             attention.append(attended)
         return Encoded(self.encoder_norm(streams[-1]), streams, attention)
 
@@ -210,8 +221,8 @@ class Transformer(nn.Module):
         mask = causal_mask(previous.shape[1], previous.device)
         streams, attention, cross = [self.embed(previous)], [], []
         for layer in self.decoder:
-            passed, attended, crossed = layer(streams[-1], mask, annotations, cross_mask)
-            streams += passed
+            layer_streams, attended, crossed = layer(streams[-1], mask, annotations, cross_mask)
+            streams += layer_streams
             attention.append(attended)
             cross.append(crossed)
         return Decoded(self.decoder_norm(streams[-1]), streams, attention, cross)
@@ -222,8 +233,8 @@ class Transformer(nn.Module):
         `source` ids (B, Tx), `lengths` (B,), `previous` (B, Ty): ids of y_{i-1}.
         """
         decoded = self.decode(self.encode(source, lengths).annotations, lengths, previous)
-        looks = torch.stack([one.weights.mean(1) for one in decoded.cross])
-        return self.dropout(decoded.readouts), looks.mean(0)
+        weights = torch.stack([attended.weights.mean(1) for attended in decoded.cross])
+        return self.dropout(decoded.readouts), weights.mean(0)
 
     def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
         """Return E t_i + b, (B, Ty, K)."""
@@ -258,14 +269,14 @@ def sinusoids(first: int, count: int, size: int) -> NDArray[np.float64]:
 def source_mask(lengths: Tensor, size: int) -> Tensor:
     """Return 0 for pieces and -inf for padding of `size` source positions, (B, 1, 1, size)."""
     padding = torch.arange(size, device=lengths.device) >= lengths[:, None]
-    return _closed(padding)[:, None, None]
+    return _mask(padding)[:, None, None]
 
 
 def causal_mask(size: int, device: torch.device) -> Tensor:
     """Return 0 on and below the diagonal and -inf above it, (size, size)."""
-    return _closed(torch.ones(size, size, dtype=torch.bool, device=device).triu(1))
+    return _mask(torch.ones(size, size, dtype=torch.bool, device=device).triu(1))
 
 
-def _closed(where: Tensor) -> Tensor:
+def _mask(where: Tensor) -> Tensor:
     """Return -inf where the boolean tensor `where` holds and 0 elsewhere."""
     return torch.zeros(where.shape, device=where.device).masked_fill_(where, float("-inf"))

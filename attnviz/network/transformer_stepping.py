@@ -38,9 +38,9 @@ class TransformerMemory:
 
     def alone(self, row: int, pieces: int) -> TransformerMemory:
         """Return the memory of one sentence without padding: row `row` with its `pieces`."""
-        rows, seen = slice(row, row + 1), slice(pieces)
-        keys, values = (tuple(part[rows, :, seen] for part in parts) for parts in (self.keys, self.values))
-        return TransformerMemory(self.annotations[rows, seen], keys, values, self.mask[rows, ..., seen])
+        rows, columns = slice(row, row + 1), slice(pieces)
+        keys, values = (tuple(part[rows, :, columns] for part in parts) for parts in (self.keys, self.values))
+        return TransformerMemory(self.annotations[rows, columns], keys, values, self.mask[rows, ..., columns])
 
 
 class TransformerState(NamedTuple):
@@ -53,9 +53,9 @@ class TransformerState(NamedTuple):
 
     def select(self, sentences: list[int], hypotheses: list[list[int]]) -> TransformerState:
         """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
-        found = tuple(selected([*self.keys, *self.values], sentences, hypotheses))
+        chosen = tuple(selected([*self.keys, *self.values], sentences, hypotheses))
         layers = len(self.keys)
-        return TransformerState(found[:layers], found[layers:])
+        return TransformerState(chosen[:layers], chosen[layers:])
 
 
 class TransformerStep(NamedTuple):
@@ -76,14 +76,14 @@ class TransformerStepDecoder:
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> TransformerMemory:
         """Return the memory of `annotations` (S, Tx, d) with `lengths` (S,) pieces each."""
-        read = [layer.cross.keys_and_values(annotations) for layer in self._layers]
-        keys, values = zip(*read, strict=True)
+        projected = [layer.cross.keys_and_values(annotations) for layer in self._layers]
+        keys, values = zip(*projected, strict=True)
         return TransformerMemory(annotations, keys, values, source_mask(lengths, annotations.shape[1]))
 
     def start(self, memory: TransformerMemory) -> TransformerState:
         """Return an empty cache, one hypothesis for each sentence."""
-        nothing = tuple(keys[:, None, :, :0] for keys in memory.keys)
-        return TransformerState(nothing, nothing)
+        empty = tuple(keys[:, None, :, :0] for keys in memory.keys)
+        return TransformerState(empty, empty)
 
     def step(
         self,
@@ -105,12 +105,12 @@ class TransformerStepDecoder:
             new_keys, new_values = layer.attention.keys_and_values(normal)
             keys = torch.cat([before.keys[number], new_keys], -2)
             values = torch.cat([before.values[number], new_values], -2)
-            found, _ = layer.attention.attend(layer.attention.queries(normal), keys, values, 0.0)
-            stream = stream + found[..., 0, :]
+            output, _ = layer.attention.attend(layer.attention.queries(normal), keys, values, 0.0)
+            stream = stream + output[..., 0, :]
             # The hypotheses of a sentence share one source: the cross-attention treats them as k target positions.
-            asking = layer.cross.queries(layer.cross_norm(stream))
-            found, _ = layer.cross.attend(asking, memory.keys[number], memory.values[number], memory.mask)
-            stream = stream + found
+            queries = layer.cross.queries(layer.cross_norm(stream))
+            output, _ = layer.cross.attend(queries, memory.keys[number], memory.values[number], memory.mask)
+            stream = stream + output
             stream = stream + layer.feedforward(layer.feedforward_norm(stream))
             all_keys.append(keys)
             all_values.append(values)

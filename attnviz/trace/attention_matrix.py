@@ -1,4 +1,4 @@
-"""`Looks`: the protocol of an attention matrix, as figures and sentences need it."""
+"""`AttentionMatrix`: the protocol of an attention matrix, as figures and sentences need it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnviz.text import join_pieces, word_groups
 from attnviz.trace.parts import FloatArray, Words
 
 
-class Looks(Protocol):
+class AttentionMatrix(Protocol):
     """Query pieces, key pieces and the weights between them: a translation, or one head of a transformer.
 
     In self-attention, both sides are the same sentence.
@@ -31,14 +31,14 @@ class Looks(Protocol):
         """Return the alignment by words."""
 
 
-def words_of(looks: Looks, surfaces: tuple[str, ...]) -> Words:
-    """Return the alignment of `looks` by words; `surfaces` are the key pieces as they were typed."""
-    asked, asking = word_groups(surfaces), word_groups(looks.target_pieces)
+def words_of(matrix: AttentionMatrix, surfaces: tuple[str, ...]) -> Words:
+    """Return the alignment of `matrix` by words; `surfaces` are the key pieces as they were typed."""
+    key_groups, query_groups = word_groups(surfaces), word_groups(matrix.target_pieces)
     words = Words(
-        tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in asked),
-        tuple(join_pieces(looks.target_pieces[i] for i in group) for group in asking),
-        looks.alignment,
-        asked,
-        asking,
+        tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in key_groups),
+        tuple(join_pieces(matrix.target_pieces[i] for i in group) for group in query_groups),
+        matrix.alignment,
+        key_groups,
+        query_groups,
     )
-    return dataclasses.replace(words, alignment=words.merged(looks.alignment))
+    return dataclasses.replace(words, alignment=words.merged(matrix.alignment))

@@ -48,7 +48,7 @@ REMARKS = (
     "margins-dropped",
     "unescaped",
 )
-"""Keys of what a reader may have assumed or changed; `wording.given` has the sentences."""
+"""Keys of the assumptions and changes of a reader; `wording.imported_attention` has the sentences."""
 
 RECORDED = (
     Quantity("alignment", r"\alpha_{ij}", ("Ty", "Tx"), r"\alpha_{ij}", "attention as given; rows sum to 1 or 0"),

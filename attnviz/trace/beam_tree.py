@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from attnviz.text import join_pieces
 from attnviz.trace.drawing import drawing
-from attnviz.trace.interventions import ForceWord, Intervention, keep_words
+from attnviz.trace.interventions import ForceWord, Intervention, forced_prefix
 from attnviz.trace.parts import Hypothesis
 
 Fate = Literal["continued", "finished", "outside", "overtaken", "pruned", "late"]
@@ -91,11 +91,11 @@ class BeamTree:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """For each node, the indices of its continuations, likeliest first."""
-        found: list[list[int]] = [[] for _ in self.nodes]
+        children: list[list[int]] = [[] for _ in self.nodes]
         for index, node in enumerate(self.nodes):
             if node.parent is not None:
-                found[node.parent].append(index)
-        return tuple(map(tuple, found))
+                children[node.parent].append(index)
+        return tuple(map(tuple, children))
 
     def score(self, index: int) -> float:
         """Return log p / length^length_penalty of a node, its length in pieces; finished nodes are compared by it."""
@@ -113,20 +113,20 @@ class BeamTree:
 
     def path(self, index: int) -> tuple[int, ...]:
         """Return the indices of the nodes from the first step to this node."""
-        way: list[int] = []
-        here: int | None = index
-        while here is not None:
-            way.append(here)
-            here = self.nodes[here].parent
-        return tuple(reversed(way))
+        indices: list[int] = []
+        current: int | None = index
+        while current is not None:
+            indices.append(current)
+            current = self.nodes[current].parent
+        return tuple(reversed(indices))
 
     def ids(self, index: int) -> tuple[int, ...]:
         """Return the ids of the pieces of a hypothesis."""
-        return tuple(self.nodes[one].piece_id for one in self.path(index))
+        return tuple(self.nodes[node].piece_id for node in self.path(index))
 
     def pieces(self, index: int) -> tuple[str, ...]:
         """Return the pieces of a hypothesis."""
-        return tuple(self.nodes[one].piece for one in self.path(index))
+        return tuple(self.nodes[node].piece for node in self.path(index))
 
     def text(self, index: int) -> str:
         """Return the text of a hypothesis, without `</s>`."""
@@ -134,17 +134,17 @@ class BeamTree:
 
     def find(self, ids: Sequence[int]) -> int | None:
         """Return the index of the hypothesis with these pieces, or None where the search did not consider it."""
-        here, among = None, [index for index, node in enumerate(self.nodes) if node.parent is None]
+        current, candidates = None, [index for index, node in enumerate(self.nodes) if node.parent is None]
         for piece in ids:
-            here = next((index for index in among if self.nodes[index].piece_id == piece), None)
-            if here is None:
+            current = next((index for index in candidates if self.nodes[index].piece_id == piece), None)
+            if current is None:
                 return None
-            among = list(self.children[here])
-        return here
+            candidates = list(self.children[current])
+        return current
 
-    def going_on(self, index: int) -> tuple[ForceWord, ...]:
+    def forced_path(self, index: int) -> tuple[ForceWord, ...]:
         """Return the interventions that force the pieces of a hypothesis and let a search continue from there."""
-        return keep_words(self.ids(index), self.nodes[index].step + 1)
+        return forced_prefix(self.ids(index), self.nodes[index].step + 1)
 
     def figure(self, **choices: Any) -> Any:
         """Return the tree as a Plotly figure; `choices` as for `figures.beam_tree_figure`."""

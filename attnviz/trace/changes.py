@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnviz.errors import AttnvizError
+from attnviz.former_names import former_names
 from attnviz.languages import gettext
 from attnviz.text import EOS
 from attnviz.trace.interventions import (
@@ -24,13 +25,13 @@ from attnviz.trace.interventions import (
     Intervention,
     ReplaceWeights,
     Temperature,
-    from_json,
-    in_json,
-    keep_words,
+    decode_infinity,
+    encode_infinity,
+    forced_prefix,
 )
 from attnviz.trace.record import Record
 
-WHOLE = 4095
+SHARE_TOTAL = 4095
 """Denominator of weights set by hand: each share takes two base64 characters in a URL."""
 LENDERS = ("", "step", "posterior", "links", "model")
 """Sources from which a row of weights may be copied; "" for weights set by hand."""
@@ -57,17 +58,19 @@ class SetWeights:
         """Raise AttnvizError unless the shares are whole numbers that sum to WHOLE and the lender is known."""
         _check_step(self.step)
         object.__setattr__(self, "shares", _whole_numbers(self.shares))
-        if sum(self.shares) != WHOLE:
-            raise AttnvizError(gettext("Weights must sum to 1, not to {total:.4g}.", total=sum(self.shares) / WHOLE))
+        if sum(self.shares) != SHARE_TOTAL:
+            raise AttnvizError(
+                gettext("Weights must sum to 1, not to {total:.4g}.", total=sum(self.shares) / SHARE_TOTAL)
+            )
         texts = isinstance(self.of, str) and len(self.of) <= LONGEST_LENDER and self.lender in LENDERS
         if not texts or (self.lender == "step" and not (self.of.isascii() and self.of.isdigit())):
             raise AttnvizError(
-                gettext("There is no attention of {found} to borrow.", found=repr(self.of)[:LONGEST_LENDER])
+                gettext("Attention weights cannot be copied from {found}.", found=repr(self.of)[:LONGEST_LENDER])
             )
 
 
 @dataclass(frozen=True)
-class LookOnly:
+class AttendOnly:
     """Give source piece `source` all the weight at `step`."""
 
     step: int
@@ -80,7 +83,7 @@ class LookOnly:
 
 
 @dataclass(frozen=True)
-class LookAway:
+class ExcludeSource:
     """Exclude source piece `source` at `step` and renormalise the other weights."""
 
     step: int
@@ -93,7 +96,7 @@ class LookAway:
 
 
 @dataclass(frozen=True)
-class LookAlike:
+class UniformAttention:
     """Give all source pieces the same weight at `step`."""
 
     step: int
@@ -150,13 +153,13 @@ class TakeHypothesis:
             raise AttnvizError(gettext("A translation must have one </s>, at its end."))
 
 
-Change = SetWeights | LookOnly | LookAway | LookAlike | SetTemperature | WriteWords | TakeHypothesis
+Change = SetWeights | AttendOnly | ExcludeSource | UniformAttention | SetTemperature | WriteWords | TakeHypothesis
 
 KINDS: Mapping[str, type[Change]] = {
     "weights": SetWeights,
-    "only": LookOnly,
-    "without": LookAway,
-    "alike": LookAlike,
+    "only": AttendOnly,
+    "without": ExcludeSource,
+    "alike": UniformAttention,
     "temperature": SetTemperature,
     "words": WriteWords,
     "hypothesis": TakeHypothesis,
@@ -184,10 +187,10 @@ def shares_of(weights: ArrayLike) -> tuple[int, ...]:
         row = np.zeros(0)
     if row.ndim != 1 or not len(row) or not np.isfinite(row).all() or row.min() < 0 or not row.sum() > 0:
         raise AttnvizError(gettext("Weights and energies must be finite numbers, one for each source piece."))
-    exact = row / row.sum() * WHOLE
+    exact = row / row.sum() * SHARE_TOTAL
     whole = np.floor(exact).astype(int)
     largest = np.argsort(whole - exact, kind="stable")
-    whole[largest[: WHOLE - int(whole.sum())]] += 1
+    whole[largest[: SHARE_TOTAL - int(whole.sum())]] += 1
     return tuple(whole.tolist())
 
 
@@ -209,7 +212,7 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
     if held:
         return Resolved(after, tuple(parent.target_ids))
     step = change.step or 0
-    return Resolved((*keep_words(parent.target_ids, step), *_until(after, step)), None)
+    return Resolved((*forced_prefix(parent.target_ids, step), *_until(after, step)), None)
 
 
 def replaced_by(trace: Record, step: int) -> int:
@@ -218,15 +221,15 @@ def replaced_by(trace: Record, step: int) -> int:
     return group[-1] - step + 1
 
 
-def to_record(change: Change) -> dict[str, Any]:
+def to_json_dict(change: Change) -> dict[str, Any]:
     """Return a change as a dictionary for JSON."""
     kind = next(name for name, kind in KINDS.items() if isinstance(change, kind))
-    return {"kind": kind} | in_json(dataclasses.asdict(change))
+    return {"kind": kind} | encode_infinity(dataclasses.asdict(change))
 
 
-def from_record(record: object) -> Change:
-    """Return the change that `to_record` wrote; raise AttnvizError for anything else."""
-    fields = from_json(record) if isinstance(record, Mapping) else {}
+def from_json_dict(record: object) -> Change:
+    """Return the change that `to_json_dict` wrote; raise AttnvizError for anything else."""
+    fields = decode_infinity(record) if isinstance(record, Mapping) else {}
     kind = KINDS.get(str(fields.pop("kind", None)))
     if kind is None or set(fields) != {field.name for field in dataclasses.fields(kind)}:
         raise AttnvizError(gettext("This change to the translation is not possible."))
@@ -244,18 +247,18 @@ def _changed(
     match change:
         case SetTemperature(temperature=temperature, step=step):
             others = tuple(one for one in before if not (isinstance(one, Temperature) and one.step == step))
-            made = Temperature(temperature, step)
-            return (made, *others) if step is None else (*others, made)
-        case LookAway(step=step, source=source):
+            changed = Temperature(temperature, step)
+            return (changed, *others) if step is None else (*others, changed)
+        case ExcludeSource(step=step, source=source):
             return (*before, ExcludePosition(source, step))
-        case LookOnly(step=step, source=source):
+        case AttendOnly(step=step, source=source):
             if source >= source_pieces:
-                raise AttnvizError(gettext("There is no source piece {found}.", found=source + 1))
+                raise AttnvizError(gettext("No source piece is at position {found}.", found=source + 1))
             row = tuple(float(j == source) for j in range(source_pieces))
-        case LookAlike(step=step):
+        case UniformAttention(step=step):
             row = (1 / source_pieces,) * source_pieces
         case SetWeights(step=step, shares=shares):
-            row = tuple(share / WHOLE for share in shares)
+            row = tuple(share / SHARE_TOTAL for share in shares)
         case _:
             raise TypeError(change)
     return (*(one for one in before if one.step != step), ReplaceWeights(row, step))
@@ -268,17 +271,17 @@ def _rewritten(
     step, ids = change.step, tuple(parent.target_ids)
     if not held:
         words = (ForceWord(piece, step + k) for k, piece in enumerate(change.pieces))
-        return Resolved((*keep_words(ids, step), *words, *_until(before, step)), None)
+        return Resolved((*forced_prefix(ids, step), *words, *_until(before, step)), None)
     target = (*ids[:step], *change.pieces, *ids[step + change.replaced :], EOS)
     target = target[: target.index(EOS) + 1]
-    moved = len(change.pieces) - change.replaced
-    kept = []
+    shift = len(change.pieces) - change.replaced
+    interventions = []
     for one in before:
         if one.step is None or one.step <= step:
-            kept.append(one)
+            interventions.append(one)
         elif one.step >= step + change.replaced:
-            kept.append(dataclasses.replace(one, step=one.step + moved))
-    return Resolved(_until(kept, len(target) - 1), target)
+            interventions.append(dataclasses.replace(one, step=one.step + shift))
+    return Resolved(_until(interventions, len(target) - 1), target)
 
 
 def _until(interventions: Iterable[AttentionIntervention], step: int) -> tuple[AttentionIntervention, ...]:
@@ -293,12 +296,24 @@ def _check_step(step: object) -> None:
 
 def _check_source(source: object) -> None:
     if type(source) is not int or source < 0:
-        raise AttnvizError(gettext("There is no source piece {found}.", found=repr(source)[:LONGEST_LENDER]))
+        raise AttnvizError(gettext("No source piece is at position {found}.", found=repr(source)[:LONGEST_LENDER]))
 
 
 def _whole_numbers(values: Sequence[int]) -> tuple[int, ...]:
     """Return a non-empty tuple of whole numbers from 0; raise AttnvizError for anything else."""
-    found = tuple(values) if isinstance(values, (list, tuple)) else ()
-    if not 1 <= len(found) <= MOST_PIECES or any(type(value) is not int or value < 0 for value in found):
+    numbers = tuple(values) if isinstance(values, (list, tuple)) else ()
+    if not 1 <= len(numbers) <= MOST_PIECES or any(type(value) is not int or value < 0 for value in numbers):
         raise AttnvizError(gettext("This change to the translation is not possible."))
-    return found
+    return numbers
+
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "LookAlike": "UniformAttention",
+        "LookAway": "ExcludeSource",
+        "LookOnly": "AttendOnly",
+        "from_record": "from_json_dict",
+        "to_record": "to_json_dict",
+    },
+)

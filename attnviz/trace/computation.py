@@ -22,7 +22,7 @@ class Computation(Saved):
     weights_digest: str
     """SHA-256 of `model.safetensors` in hexadecimal; empty where unknown.
 
-    Tells whether a model at hand made this result.
+    Identifies the model that made this result.
     """
     device: str
     """The torch device that ran the network, such as "cpu" or "cuda:0"."""

@@ -19,7 +19,7 @@ MOST_TOKENS = 1000
 """Largest number of tokens on a side; figures of more stop a browser."""
 WIDEST_STATE = 16_384
 LONGEST_ORIGIN = 200
-_DIFFERENT = 0.02
+_ENERGY_TOLERANCE = 0.02
 """Difference between a weight and the softmax of its energies above which a remark is made."""
 
 Tokens = str | Sequence[str]
@@ -65,7 +65,7 @@ def attention(
         weights = _scaled(weights, remarks)
     _check_sums(weights, remarks)
     pieces = [to_pieces(tokens) for tokens in sides]
-    return _record(pieces, weights, energies, states, (pairs_of(sure), pairs_of(possible)), origin, remarks)
+    return _make_attention(pieces, weights, energies, states, (pairs_of(sure), pairs_of(possible)), origin, remarks)
 
 
 def split_tokens(text: Tokens) -> list[str]:
@@ -76,64 +76,64 @@ def split_tokens(text: Tokens) -> list[str]:
 def _split(tokens: object) -> list[str]:
     if not isinstance(tokens, (str, Sequence)):
         raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
-    found = split_tokens(tokens)
-    if not found:
+    tokens_found = split_tokens(tokens)
+    if not tokens_found:
         raise AttnvizError(gettext("Source and target must each have at least one token."))
-    if len(found) > MOST_TOKENS:
+    if len(tokens_found) > MOST_TOKENS:
         raise AttnvizError(
             gettext(
                 "The source or the target has {count} tokens; at most {most} can be shown.",
-                count=len(found),
+                count=len(tokens_found),
                 most=MOST_TOKENS,
             )
         )
-    return found
+    return tokens_found
 
 
-def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.float64]:
+def _numbers(values: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.float64]:
     """Return a finite matrix, in which `empty` also allows minus infinity.
 
     Raise AttnvizError where it is no such matrix.
     """
     try:
-        found = np.asarray(_without_null(given) if empty else given, dtype=np.float64)
+        matrix = np.asarray(_without_null(values) if empty else values, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        if isinstance(given, tuple):
-            raise _several(name) from error
+        if isinstance(values, tuple):
+            raise _several_matrices(name) from error
         raise AttnvizError(
             gettext("{name} is not a table of numbers: all rows must have the same length.", name=name)
         ) from error
-    if found.ndim > 2:
-        raise _several(name)
-    if found.ndim != 2 or not found.size:
-        shape = " × ".join(map(str, found.shape)) or "1"
+    if matrix.ndim > 2:
+        raise _several_matrices(name)
+    if matrix.ndim != 2 or not matrix.size:
+        shape = " × ".join(map(str, matrix.shape)) or "1"
         raise AttnvizError(
             gettext("{name} must have rows and columns, but its shape is {shape}.", name=name, shape=shape)
         )
-    fine = np.isfinite(found) | (found == -np.inf if empty else False)
-    if not fine.all() or np.abs(found[np.isfinite(found)]).max(initial=0) > 1e30:
+    fine = np.isfinite(matrix) | (matrix == -np.inf if empty else False)
+    if not fine.all() or np.abs(matrix[np.isfinite(matrix)]).max(initial=0) > 1e30:
         raise AttnvizError(
             gettext("{name} holds a value that is not a number, is infinite, or is larger than 1e30.", name=name)
         )
-    return found
+    return matrix
 
 
-def _several(name: str) -> AttnvizError:
+def _several_matrices(name: str) -> AttnvizError:
     """Return the error for several matrices in one, such as a model of Hugging Face returns."""
     return AttnvizError(
         gettext(
-            "{name} holds several matrices: of layers, heads or steps. Use attnviz.read_attention, with source= "
-            "and target=, and layer= and head=; or give the model itself to attnviz.from_huggingface.",
+            "{name} holds several matrices, one for each layer, head or step. Use attnviz.read_attention with "
+            "source=, target=, layer= and head=, or give the model itself to attnviz.from_huggingface.",
             name=name,
         )
     )
 
 
-def _without_null(given: Any) -> Any:
+def _without_null(values: Any) -> Any:
     """Return lists of numbers with minus infinity in place of JSON's null."""
-    if isinstance(given, list):
-        return [[-np.inf if x is None else x for x in row] if isinstance(row, list) else row for row in given]
-    return given
+    if isinstance(values, list):
+        return [[-np.inf if x is None else x for x in row] if isinstance(row, list) else row for row in values]
+    return values
 
 
 def _with_ends(
@@ -144,13 +144,13 @@ def _with_ends(
     if rows - len(target) in (0, 1) and columns - len(source) in (0, 1):
         remarks += ["source-end"] * (columns > len(source)) + ["target-end"] * (rows > len(target))
         return source + ["</s>"] * (columns - len(source)), target + ["</s>"] * (rows - len(target))
-    found = size_of_matrix(rows, columns)
+    size_texts = matrix_size_texts(rows, columns)
     if (rows, columns) == (len(source), len(target)):
         raise AttnvizError(
             gettext(
                 "The matrix looks transposed. It has {rows}, one per source token, and {columns}, one per target "
                 "token. Transpose it, so that each row is a target token.",
-                **found,
+                **size_texts,
             )
         )
     raise AttnvizError(
@@ -160,12 +160,12 @@ def _with_ends(
             "were cut into pieces, give the pieces.",
             target=ngettext("{count} target token", "{count} target tokens", len(target)),
             source=ngettext("{count} source token", "{count} source tokens", len(source)),
-            **found,
+            **size_texts,
         )
     )
 
 
-def size_of_matrix(rows: int, columns: int) -> dict[str, str]:
+def matrix_size_texts(rows: int, columns: int) -> dict[str, str]:
     """Return the numbers of rows and columns in words, under "rows" and "columns"."""
     return {
         "rows": ngettext("{count} row", "{count} rows", rows),
@@ -180,8 +180,9 @@ def _check_orientation(weights: NDArray[np.float64]) -> None:
     if not whole.all() and (np.abs(columns - 1) <= ROUNDED).all():
         raise AttnvizError(
             gettext(
-                "The columns of the matrix add up to 1 and its rows do not: it looks transposed. A row must be a "
-                "target token and a column a source token. Transpose the matrix, or exchange source and target."
+                "Each column of the matrix adds up to 1, but not each row: the matrix looks transposed. A row "
+                "must be a target token and a column a source token. Transpose the matrix, or exchange source "
+                "and target."
             )
         )
 
@@ -215,18 +216,20 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
         remarks.append("empty-rows")
 
 
-def pairs_of(given: object) -> Links:
+def pairs_of(links: object) -> Links:
     """Return links as sorted pairs of whole numbers; raise AttnvizError for anything else."""
     try:
-        found = tuple((j, i) for j, i in given)  # type: ignore[attr-defined]
+        pairs = tuple((j, i) for j, i in links)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
-        found = (("", ""),)
-    if not all(type(place) is int and 0 <= place < MOST_TOKENS for link in found for place in link):
-        raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
-    return tuple(sorted(set(found)))
+        pairs = (("", ""),)
+    if not all(type(index) is int and 0 <= index < MOST_TOKENS for link in pairs for index in link):
+        raise AttnvizError(
+            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
+        )
+    return tuple(sorted(set(pairs)))
 
 
-def _record(
+def _make_attention(
     sides: Sequence[Pieces],
     weights: NDArray[np.float64],
     energies: ArrayLike | None,
@@ -239,7 +242,7 @@ def _record(
     source, target = sides
     if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
         raise AttnvizError(gettext("origin must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
-    found = Attention(
+    record = Attention(
         source_pieces=source.pieces,
         target_pieces=target.pieces,
         alignment=weights.astype(np.float32),
@@ -252,43 +255,45 @@ def _record(
         origin=origin,
         remarks=tuple(remarks),
     )
-    return checked(found)
+    return checked(record)
 
 
-def checked(found: Attention) -> Attention:
-    """Return `found`; raise AttnvizError where its parts do not fit together."""
+def checked(record: Attention) -> Attention:
+    """Return `record`; raise AttnvizError where its parts do not fit together."""
     try:
-        storage.check(found)
+        storage.check(record)
     except (ValueError, IndexError) as error:
-        raise AttnvizError(gettext("The parts of this attention do not fit together: {error}.", error=error)) from error
-    return found
+        raise AttnvizError(
+            gettext("The fields of this attention object do not fit together: {error}.", error=error)
+        ) from error
+    return record
 
 
-def _energies(given: ArrayLike | None, weights: NDArray[np.float64], remarks: list[str]) -> FloatArray:
+def _energies(values: ArrayLike | None, weights: NDArray[np.float64], remarks: list[str]) -> FloatArray:
     """Return energies of the shape of the weights, or (0,) where none were given."""
-    if given is None:
+    if values is None:
         return np.zeros(0, np.float32)
-    found = _numbers(given, "energies", empty=True)
-    if found.shape != weights.shape or not np.isfinite(found).any(axis=1).all():
+    energies = _numbers(values, "energies", empty=True)
+    if energies.shape != weights.shape or not np.isfinite(energies).any(axis=1).all():
         raise AttnvizError(
             gettext("The energies must have the shape of the matrix, with at least one finite energy in every row.")
         )
-    powers = np.exp(found - found.max(axis=1, keepdims=True))
-    if np.abs(powers / powers.sum(axis=1, keepdims=True) - weights).max() > _DIFFERENT:
+    powers = np.exp(energies - energies.max(axis=1, keepdims=True))
+    if np.abs(powers / powers.sum(axis=1, keepdims=True) - weights).max() > _ENERGY_TOLERANCE:
         remarks.append("energies-differ")
-    return found.astype(np.float32)
+    return energies.astype(np.float32)
 
 
-def _states(given: ArrayLike | None, rows: int) -> FloatArray:
+def _states(values: ArrayLike | None, rows: int) -> FloatArray:
     """Return states, one row for each target token, or (0,) where none were given."""
-    if given is None:
+    if values is None:
         return np.zeros(0, np.float32)
-    found = _numbers(given, "states")
-    if len(found) != rows or found.shape[1] > WIDEST_STATE:
+    states = _numbers(values, "states")
+    if len(states) != rows or states.shape[1] > WIDEST_STATE:
         raise AttnvizError(
             gettext(
                 "The states must have one row for each target token, with at most {most} numbers per row.",
                 most=WIDEST_STATE,
             )
         )
-    return found.astype(np.float32)
+    return states.astype(np.float32)

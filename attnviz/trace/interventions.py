@@ -18,6 +18,7 @@ import numpy as np
 
 from attnviz.arguments import check_each
 from attnviz.errors import AttnvizError
+from attnviz.former_names import former_names
 from attnviz.languages import gettext, ngettext
 from attnviz.text import EOS
 
@@ -108,7 +109,7 @@ class ExcludePosition:
     def __post_init__(self) -> None:
         """Raise AttnvizError unless `position` is a whole number from 0."""
         if not _is_index(self.position):
-            raise AttnvizError(gettext("There is no source piece {found}.", found=self.position))
+            raise AttnvizError(gettext("No source piece is at position {found}.", found=self.position))
         _check_step(self.step)
 
 
@@ -122,7 +123,9 @@ class ForceWord:
     def __post_init__(self) -> None:
         """Raise AttnvizError unless the piece has text or is `</s>`, and the step is a whole number from 0."""
         if not _is_index(self.piece_id) or self.piece_id < EOS:
-            raise AttnvizError(gettext("Piece {found} of the vocabulary cannot be written.", found=self.piece_id))
+            raise AttnvizError(
+                gettext("The decoder cannot write the vocabulary piece with id {found}.", found=self.piece_id)
+            )
         if not _is_index(self.step):
             raise AttnvizError(gettext("There is no step {found}.", found=self.step))
 
@@ -140,7 +143,7 @@ KINDS: Mapping[str, type[Intervention]] = {
 """Name of each kind of intervention in files."""
 
 
-def acting_on(interventions: Iterable[Intervention], step: int) -> tuple[AttentionIntervention, ...]:
+def interventions_at(interventions: Iterable[Intervention], step: int) -> tuple[AttentionIntervention, ...]:
     """Return the interventions on the attention of 0-based `step`, in their order."""
     return tuple(one for one in interventions if not isinstance(one, ForceWord) and one.step in (None, step))
 
@@ -150,7 +153,7 @@ def forced_words(interventions: Iterable[Intervention]) -> dict[int, int]:
     return {one.step: one.piece_id for one in interventions if isinstance(one, ForceWord)}
 
 
-def keep_words(target_ids: Sequence[int], step: int) -> tuple[ForceWord, ...]:
+def forced_prefix(target_ids: Sequence[int], step: int) -> tuple[ForceWord, ...]:
     """Return interventions that force the pieces before 0-based `step`, so that a search continues from there."""
     return tuple(ForceWord(piece, i) for i, piece in enumerate(target_ids[:step]))
 
@@ -166,7 +169,9 @@ def check_interventions(
     words = [one for one in interventions if isinstance(one, ForceWord)]
     for word in words:
         if word.piece_id >= vocabulary_size:
-            raise AttnvizError(gettext("Piece {found} of the vocabulary cannot be written.", found=word.piece_id))
+            raise AttnvizError(
+                gettext("The decoder cannot write the vocabulary piece with id {found}.", found=word.piece_id)
+            )
     if len({word.step for word in words}) < len(words):
         raise AttnvizError(gettext("Only one word can be forced at a step."))
     if len(words) < len(interventions) and not attends:
@@ -177,22 +182,22 @@ def check_interventions(
         _check_positions(acting, source_pieces)
 
 
-def to_record(intervention: Intervention) -> dict[str, Any]:
+def to_json_dict(intervention: Intervention) -> dict[str, Any]:
     """Return an intervention as a dictionary for JSON."""
     kind = next(name for name, kind in KINDS.items() if isinstance(intervention, kind))
-    return {"kind": kind} | in_json(dataclasses.asdict(intervention))
+    return {"kind": kind} | encode_infinity(dataclasses.asdict(intervention))
 
 
-def from_record(record: object) -> Intervention:
-    """Return the intervention that `to_record` wrote; raise AttnvizError for anything else."""
-    fields = from_json(record) if isinstance(record, Mapping) else {}
+def from_json_dict(record: object) -> Intervention:
+    """Return the intervention that `to_json_dict` wrote; raise AttnvizError for anything else."""
+    fields = decode_infinity(record) if isinstance(record, Mapping) else {}
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise AttnvizError(gettext("There is no intervention of the kind {found}.", found=repr(kind)))
     if set(fields) != {field.name for field in dataclasses.fields(KINDS[kind])}:
         raise AttnvizError(
             gettext(
-                "An intervention of the kind {kind} needs other fields than these: {found}.",
+                "This intervention of the kind {kind} has the wrong fields: {found}.",
                 kind=kind,
                 found=", ".join(map(str, fields)),
             )
@@ -200,20 +205,20 @@ def from_record(record: object) -> Intervention:
     return KINDS[kind](**fields)
 
 
-def in_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+def encode_infinity(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with an infinite temperature replaced by ENDLESS, for JSON."""
     return {name: ENDLESS if value == math.inf else value for name, value in fields.items()}
 
 
-def from_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+def decode_infinity(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with ENDLESS replaced by an infinite temperature."""
     return {name: math.inf if value == ENDLESS and name == "temperature" else value for name, value in fields.items()}
 
 
 def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int) -> None:
     """Raise AttnvizError unless these fit the Tx `source_pieces` and leave at least one piece."""
-    everything = set(range(source_pieces))
-    open_ = everything
+    positions = set(range(source_pieces))
+    allowed = positions
     for one in acting:
         match one:
             case ReplaceWeights(weights=row) | ReplaceEnergies(energies=row):
@@ -227,12 +232,12 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
                         )
                     )
                 weights = isinstance(one, ReplaceWeights)
-                open_ = {j for j in everything if row[j] > 0} if weights else everything
+                allowed = {j for j in positions if row[j] > 0} if weights else positions
             case ExcludePosition(position=position):
                 if position >= source_pieces:
-                    raise AttnvizError(gettext("There is no source piece {found}.", found=position))
-                open_ = open_ - {position}
-    if not open_:
+                    raise AttnvizError(gettext("No source piece is at position {found}.", found=position))
+                allowed = allowed - {position}
+    if not allowed:
         raise AttnvizError(gettext("The step would have no source piece to attend to. Leave at least one."))
 
 
@@ -252,9 +257,20 @@ def _is_index(value: object) -> bool:
 def _numbers(values: object) -> tuple[float, ...]:
     """Return a non-empty tuple of finite numbers, rounded to float32; raise AttnvizError for anything else."""
     listed = values.tolist() if isinstance(values, np.ndarray) else values
-    found = list(listed) if isinstance(listed, (list, tuple)) else []
-    if not found or not all(_is_number(value) and math.isfinite(value) for value in found):
+    numbers = list(listed) if isinstance(listed, (list, tuple)) else []
+    if not numbers or not all(_is_number(value) and math.isfinite(value) for value in numbers):
         raise AttnvizError(gettext("Weights and energies must be finite numbers, one for each source piece."))
     with np.errstate(over="ignore"):
-        rounded = np.array([float(value) for value in found]).astype(np.float32)
+        rounded = np.array([float(value) for value in numbers]).astype(np.float32)
     return tuple(rounded.tolist())
+
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "acting_on": "interventions_at",
+        "from_record": "from_json_dict",
+        "keep_words": "forced_prefix",
+        "to_record": "to_json_dict",
+    },
+)

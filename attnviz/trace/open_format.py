@@ -51,9 +51,9 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
             )
         )
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
-        raise AttnvizError(gettext("This attention object has no {names}.", names=", ".join(missing)))
+        raise AttnvizError(gettext("Missing from this attention object: {names}.", names=", ".join(missing)))
     gold = _gold(fields.get("gold") or {})
-    found = attention(
+    record = attention(
         fields["source"],
         fields["target"],
         fields["matrix"],
@@ -65,17 +65,17 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
         origin=fields.get("origin", ""),
     )
     if linked := fields.get("links"):
-        found = dataclasses.replace(found, links=pairs_of(linked))
-    return _as_said(found, fields.get("words"), fields.get("remarks", ()))
+        record = dataclasses.replace(record, links=pairs_of(linked))
+    return _with_words_and_remarks(record, fields.get("words"), fields.get("remarks", ()))
 
 
-def _gold(given: object) -> Mapping[str, Any]:
+def _gold(value: object) -> Mapping[str, Any]:
     """Return gold links as an object; raise AttnvizError where they are neither an object nor Pharaoh text."""
-    if isinstance(given, Mapping):
-        return given
-    links = [_LINK.fullmatch(link) for link in given.split()] if isinstance(given, str) else [None]
+    if isinstance(value, Mapping):
+        return value
+    links = [_LINK.fullmatch(link) for link in value.split()] if isinstance(value, str) else [None]
     if None in links:
-        raise AttnvizError(gettext("gold must be an object with sure and possible links."))
+        raise AttnvizError(gettext("gold must be an object with two lists of links, sure and possible."))
     pairs = [(link[2], (int(link[1]), int(link[3]))) for link in links if link]
     return {
         "sure": [pair for mark, pair in pairs if mark == "-"],
@@ -83,36 +83,43 @@ def _gold(given: object) -> Mapping[str, Any]:
     }
 
 
-def _as_said(found: Attention, words: object, remarks: object) -> Attention:
+def _with_words_and_remarks(record: Attention, words: object, remarks: object) -> Attention:
     """Return the record with the words and remarks that the file states.
 
     Raise AttnvizError where they do not fit.
     """
     if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
         raise AttnvizError(gettext("remarks must be a list of strings."))
-    kept = tuple(dict.fromkeys((*remarks, *found.remarks)))
-    found = dataclasses.replace(found, remarks=kept)
+    all_remarks = tuple(dict.fromkeys((*remarks, *record.remarks)))
+    record = dataclasses.replace(record, remarks=all_remarks)
     if words is not None:
         if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
             raise AttnvizError(
-                gettext("words must give the number of each token’s word, from 0, for source and target.")
+                gettext(
+                    "words must have two lists, source and target, with the number of each token’s word, counted "
+                    "from 0."
+                )
             )
         sides = [
             _word_numbers(words[name], pieces)
             for name, pieces in (
-                ("source", found.source_pieces),
-                ("target", found.target_pieces),
+                ("source", record.source_pieces),
+                ("target", record.target_pieces),
             )
         ]
-        found = dataclasses.replace(found, source_word_of=sides[0], target_word_of=sides[1])
-    return checked(found)
+        record = dataclasses.replace(record, source_word_of=sides[0], target_word_of=sides[1])
+    return checked(record)
 
 
-def _word_numbers(given: object, pieces: Sequence[str]) -> IntArray:
+def _word_numbers(value: object, pieces: Sequence[str]) -> IntArray:
     """Return the word of each piece from a file; an added `</s>` becomes a word of its own."""
-    numbers = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [None]
+    numbers = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [None]
     if len(numbers) + 1 == len(pieces) and numbers and type(numbers[-1]) is int:
         numbers.append(numbers[-1] + 1)
     if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
-        raise AttnvizError(gettext("words must give the number of each token’s word, from 0, for source and target."))
+        raise AttnvizError(
+            gettext(
+                "words must have two lists, source and target, with the number of each token’s word, counted from 0."
+            )
+        )
     return np.array(numbers, np.int32)

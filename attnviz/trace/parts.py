@@ -30,8 +30,8 @@ class Words:
     def merged(self, shares: NDArray[Any]) -> FloatArray:
         """Return weights between pieces, (Ty, Tx), as weights between these words, (target words, source words)."""
         by_source = np.stack([shares[:, list(group)].sum(axis=1) for group in self.source_groups], axis=1)
-        found = np.stack([by_source[list(group)].mean(axis=0) for group in self.target_groups])
-        return found.astype(np.float32)
+        by_words = np.stack([by_source[list(group)].mean(axis=0) for group in self.target_groups])
+        return by_words.astype(np.float32)
 
 
 @dataclass(frozen=True)

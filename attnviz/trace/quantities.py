@@ -180,7 +180,7 @@ _TABLE = (
         recorded=False,
     ),
     Quantity(
-        "logit attribution sums",
+        "attribution sums",
         r"o_i",
         ("Ty", "k"),
         r"b_o + W_o (b + U_o s_{i-1} + V_o E y_{i-1} + \sum_j \alpha_{ij} C_o h_j)^{\mathrm{win}}",

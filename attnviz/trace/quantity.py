@@ -47,12 +47,12 @@ class Quantity:
 
 def check_shapes(record: Saved) -> None:
     """Raise ValueError, naming the array, unless all arrays of `record` have the shapes of its table."""
-    known = record.sizes()
+    sizes = record.sizes()
     for quantity in record.arrays:
-        found = getattr(record, quantity.name).shape
-        shape = tuple(known[size] for size in quantity.shape)
-        if found != shape and not (quantity.may_be_absent and found == (0,)):
-            raise ValueError(f"{quantity.name} has the shape {found}, not {shape}")
+        actual = getattr(record, quantity.name).shape
+        expected = tuple(sizes[size] for size in quantity.shape)
+        if actual != expected and not (quantity.may_be_absent and actual == (0,)):
+            raise ValueError(f"{quantity.name} has the shape {actual}, not {expected}")
 
 
 def table(arrays: Sequence[Quantity], derived: Sequence[Quantity], sizes: Mapping[str, int] | None = None) -> str:

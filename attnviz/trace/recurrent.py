@@ -57,7 +57,7 @@ class Recurrent(Record):
             """
 
     @property
-    def asks_before(self) -> bool:
+    def queries_previous_state(self) -> bool:
         """Whether the query of a step is computed from the state before it, s_{i-1}, rather than from s_i."""
         return True
 

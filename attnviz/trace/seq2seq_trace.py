@@ -63,7 +63,7 @@ class Seq2SeqTrace(Recurrent):
         return self.layer_states[:, -1]
 
     @property
-    def asks_before(self) -> bool:
+    def queries_previous_state(self) -> bool:
         """Whether the query is of s_{i-1}; otherwise it is of s_i."""
         return bool(self.config["family"] == "tutorial")
 

@@ -93,7 +93,7 @@ class Snapshots:
 
     def save(self, path: str | Path) -> None:
         """Write the snapshots to `path` atomically; raise AttnvizError where that fails."""
-        record = {
+        fields = {
             "format": MARK,
             "version": VERSION,
             "name": self.name,
@@ -106,66 +106,68 @@ class Snapshots:
             "levels": {name: dict(level) for name, level in self.levels.items()},
             "counts": dict(self.counts),
         }
-        replace_text(Path(path), json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
+        replace_text(Path(path), json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Snapshots:
         """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
         try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
-            if not isinstance(record, dict) or record.get("format") != MARK:
+            fields = json.loads(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(fields, dict) or fields.get("format") != MARK:
                 raise ValueError("it is not marked as snapshots of a training")
-            if record.get("version") != VERSION:
+            if fields.get("version") != VERSION:
                 raise ValueError(
-                    f"it has format version {bounds.shown(record.get('version'))}, this program reads {VERSION}"
+                    f"it has format version {bounds.shown(fields.get('version'))}, this program reads {VERSION}"
                 )
-            return _read(record)
+            return _read(fields)
         except OSError as error:
             raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
         except _DAMAGED as error:
             raise AttnvizError(f"{path} holds no snapshots, or is damaged ({error}).") from error
 
 
-def _read(record: Mapping[str, Any]) -> Snapshots:
-    """Return the snapshots in `record`; raise one of _DAMAGED where they are inconsistent."""
+def _read(fields: Mapping[str, Any]) -> Snapshots:
+    """Return the snapshots in `fields`; raise one of _DAMAGED where they are inconsistent."""
     sentences = tuple(
-        Sentence(one["source"], one["target"], tuple(one["source_pieces"]), tuple(one["target_pieces"]))
-        for one in record["sentences"]
+        Sentence(entry["source"], entry["target"], tuple(entry["source_pieces"]), tuple(entry["target_pieces"]))
+        for entry in fields["sentences"]
     )
-    found = Snapshots(
-        record["name"],
-        record["guidance"],
-        tuple(record["updates"]),
+    snapshots = Snapshots(
+        fields["name"],
+        fields["guidance"],
+        tuple(fields["updates"]),
         sentences,
-        tuple(unpack("an alignment", one) for one in record["alignments"]),
-        tuple(tuple(said) for said in record["translations"]),
-        {name: tuple((at, value) for at, value in curve) for name, curve in record["curves"].items() if curve},
-        record["levels"],
-        record["counts"],
+        tuple(unpack("an alignment", entry) for entry in fields["alignments"]),
+        tuple(tuple(translations) for translations in fields["translations"]),
+        {name: tuple((at, value) for at, value in curve) for name, curve in fields["curves"].items() if curve},
+        fields["levels"],
+        fields["counts"],
     )
-    _check(found)
-    return found
+    _check(snapshots)
+    return snapshots
 
 
-def _check(found: Snapshots) -> None:
+def _check(snapshots: Snapshots) -> None:
     """Raise ValueError, TypeError or AttributeError unless sizes, texts and numbers are consistent."""
-    bounds.real("guidance", found.guidance, 0, 1000)
-    _check_order(found.updates)
-    if not found.updates or not found.sentences:
+    bounds.real("guidance", snapshots.guidance, 0, 1000)
+    _check_order(snapshots.updates)
+    if not snapshots.updates or not snapshots.sentences:
         raise ValueError("it holds no moment, or no sentence")
-    for sentence, alignment in zip(found.sentences, found.alignments, strict=True):
+    for sentence, alignment in zip(snapshots.sentences, snapshots.alignments, strict=True):
         check_characters(*(vars(sentence)[name] for name in vars(sentence)))
-        if alignment.shape != (len(found.updates), len(sentence.target_pieces), len(sentence.source_pieces)):
+        if alignment.shape != (len(snapshots.updates), len(sentence.target_pieces), len(sentence.source_pieces)):
             raise ValueError("an alignment does not fit its sentence")
         if alignment.dtype != np.float32 or not alignment.size or not ((alignment >= 0) & (alignment <= 1.001)).all():
             raise ValueError("an alignment holds what is no share")
-    if [len(said) for said in found.translations] != [len(found.sentences)] * len(found.updates):
+    if [len(translations) for translations in snapshots.translations] != [len(snapshots.sentences)] * len(
+        snapshots.updates
+    ):
         raise ValueError("the translations do not fit the sentences")
-    check_characters((found.name,), *found.translations, found.curves, found.levels, found.counts)
-    for curve in found.curves.values():
+    check_characters((snapshots.name,), *snapshots.translations, snapshots.curves, snapshots.levels, snapshots.counts)
+    for curve in snapshots.curves.values():
         _check_order([at for at, _ in curve])
-    numbers = [value for curve in found.curves.values() for _, value in curve]
-    numbers += [value for level in found.levels.values() for value in level.values()] + [*found.counts.values()]
+    numbers = [value for curve in snapshots.curves.values() for _, value in curve]
+    numbers += [value for level in snapshots.levels.values() for value in level.values()] + [*snapshots.counts.values()]
     if not all(type(number) in (int, float) and math.isfinite(number) for number in numbers):
         raise ValueError("it holds numbers that are none")
 
@@ -184,7 +186,7 @@ def joined(parts: Sequence[Snapshots]) -> Snapshots:
     """
     moments = {update: (part, k) for part in parts for k, update in enumerate(part.updates)}
     updates = tuple(sorted(moments))
-    places = [moments[update] for update in updates]
+    latest = [moments[update] for update in updates]
     curves: dict[str, dict[int, float]] = {}
     for part in parts:
         for name, curve in part.curves.items():
@@ -193,9 +195,9 @@ def joined(parts: Sequence[Snapshots]) -> Snapshots:
         parts[-1],
         updates=updates,
         alignments=tuple(
-            np.stack([part.alignments[s][k] for part, k in places]) for s in range(len(parts[-1].sentences))
+            np.stack([part.alignments[s][k] for part, k in latest]) for s in range(len(parts[-1].sentences))
         ),
-        translations=tuple(part.translations[k] for part, k in places),
+        translations=tuple(part.translations[k] for part, k in latest),
         curves={name: tuple(sorted(curve.items())) for name, curve in curves.items()},
     )
 
@@ -208,13 +210,13 @@ def load_folder(folder: str | Path) -> list[Snapshots]:
     runs: dict[str, list[Snapshots]] = {}
     for path in sorted(Path(folder).glob("*.json")):
         try:
-            found = Snapshots.load(path)
+            snapshots = Snapshots.load(path)
         except AttnvizError:
             continue
-        runs.setdefault(found.name, []).append(found)
-    return [joined(list(_alike(parts))) for parts in runs.values()]
+        runs.setdefault(snapshots.name, []).append(snapshots)
+    return [joined(list(_same_sentences(parts))) for parts in runs.values()]
 
 
-def _alike(parts: Iterable[Snapshots]) -> Iterable[Snapshots]:
+def _same_sentences(parts: Iterable[Snapshots]) -> Iterable[Snapshots]:
     last = max(parts, key=lambda part: part.updates[-1])
     return (part for part in parts if part.sentences == last.sentences)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace.interventions import Intervention, from_record, to_record
+from attnviz.trace.interventions import Intervention, from_json_dict, to_json_dict
 from attnviz.trace.parts import Heads, Hypothesis, Search
 from attnviz.trace.quantity import check_shapes
 
@@ -90,7 +90,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
         if isinstance(mark, str) and mark in MARKS:
             raise AttnvizError(
                 gettext(
-                    "This trace comes from another kind of network, {kind}, and cannot be opened here.",
+                    "This trace comes from another kind of network, {kind}; this page or command cannot open it.",
                     kind=MARKS[mark],
                 )
             )
@@ -141,14 +141,14 @@ def check(record: Saved) -> None:
 
 def check_characters(*texts: Iterable[str]) -> None:
     """Raise UnicodeEncodeError (a ValueError) where a text holds a lone surrogate, which cannot be displayed."""
-    for several in texts:
-        "".join(several).encode("utf-8")
+    for group in texts:
+        "".join(group).encode("utf-8")
 
 
 def check_ids(ids: Iterable[int], size: int) -> None:
     """Raise ValueError unless all `ids` are within a vocabulary of this size."""
-    found = {*ids}
-    if min(found) < 0 or max(found) >= size:
+    distinct = {*ids}
+    if min(distinct) < 0 or max(distinct) >= size:
         raise ValueError("an id is of no piece in the vocabulary")
 
 
@@ -162,7 +162,7 @@ def _encode(value: Any) -> Any:
     if isinstance(value, tuple) and value and isinstance(value[0], Hypothesis):
         return [dataclasses.asdict(hypothesis) for hypothesis in value]
     if isinstance(value, tuple) and value and isinstance(value[0], Intervention):
-        return [to_record(one) for one in value]
+        return [to_json_dict(one) for one in value]
     return value
 
 
@@ -206,7 +206,7 @@ def _decode(name: str, value: Any) -> Any:
     if name == "hypotheses":
         return tuple(Hypothesis(**hypothesis) for hypothesis in value)
     if name == "interventions":
-        return tuple(from_record(one) for one in value)
+        return tuple(from_json_dict(one) for one in value)
     if name == "top_pieces":
         return tuple(tuple(pieces) for pieces in value)
     return tuple(value) if isinstance(value, list) else value

@@ -58,11 +58,11 @@ def _with_bytes(tokens: Sequence[str]) -> Sequence[str]:
     """Return tokens with runs of byte pieces (`<0xC3>`, `<0xA9>`) decoded to characters."""
     if not any(_BYTE.fullmatch(token) for token in tokens):
         return tokens
-    found = list[str]()
+    decoded = list[str]()
     for is_bytes, run in groupby(tokens, lambda token: _BYTE.fullmatch(token) is not None):
-        several = list(run)
-        found += spell_bytes([bytes([int(token[3:5], 16)]) for token in several], several) if is_bytes else several
-    return found
+        group = list(run)
+        decoded += spell_bytes([bytes([int(token[3:5], 16)]) for token in group], group) if is_bytes else group
+    return decoded
 
 
 def spell_bytes(parts: Sequence[bytes], otherwise: Sequence[str]) -> list[str]:
@@ -71,22 +71,22 @@ def spell_bytes(parts: Sequence[bytes], otherwise: Sequence[str]) -> list[str]:
     A character belongs to the part with its first byte; a part with only further bytes of it is CONTINUED and the
     character. `otherwise` spells a part with invalid UTF-8.
     """
-    whole = b"".join(parts)
+    data = b"".join(parts)
     owners = [number for number, part in enumerate(parts) for _ in part]
-    texts, inside, damaged = [""] * len(parts), dict[int, str](), set[int]()
-    place = 0
-    while place < len(whole):
-        size = next((n for n in (1, 2, 3, 4) if _is_utf8(whole[place : place + n])), 0)
-        character = whole[place : place + size].decode("utf-8") if size else ""
+    texts, continued, damaged = [""] * len(parts), dict[int, str](), set[int]()
+    offset = 0
+    while offset < len(data):
+        size = next((n for n in (1, 2, 3, 4) if _is_utf8(data[offset : offset + n])), 0)
+        character = data[offset : offset + size].decode("utf-8") if size else ""
         if not character or not (character.isprintable() or character == " "):
-            damaged.add(owners[place])
+            damaged.add(owners[offset])
         else:
-            texts[owners[place]] += SPACE if character == " " else character
-            for owner in owners[place + 1 : place + size]:
-                inside.setdefault(owner, character)
-        place += max(size, 1)
+            texts[owners[offset]] += SPACE if character == " " else character
+            for owner in owners[offset + 1 : offset + size]:
+                continued.setdefault(owner, character)
+        offset += max(size, 1)
     return [
-        otherwise[number] if number in damaged else texts[number] or CONTINUED + inside.get(number, "\ufffd")
+        otherwise[number] if number in damaged else texts[number] or CONTINUED + continued.get(number, "\ufffd")
         for number in range(len(parts))
     ]
 
@@ -132,8 +132,8 @@ def _byte_level(tokens: Sequence[str]) -> Pieces:
     """Return tokens of byte-level BPE, whose letters stand for bytes and Ġ for a space; the first has no Ġ."""
     spelled = list[str]()
     for special, run in groupby(tokens, lambda token: token in SPECIAL):
-        several = list(run)
-        spelled += several if special else _from_bytes(several)
+        group = list(run)
+        spelled += group if special else _from_bytes(group)
     first = next((i for i, token in enumerate(spelled) if token not in SPECIAL), 0)
     if not spelled[first].startswith(SPACE) and spelled[first] not in SPECIAL:
         spelled[first] = SPACE + spelled[first]

@@ -17,24 +17,24 @@ ATTENTIONS: Mapping[str, tuple[str, str]] = {
     "cross": ("Ty", "Tx"),
 }
 """The three kinds of attention: the numbers of queries and of keys."""
-_WHO = {
+_SIDE_NAMES = {
     "encoder": ("a source piece", "a source piece"),
     "decoder": ("a step", "a step"),
     "cross": ("a step", "a source piece"),
 }
 
 
-def _of_attention(kind: str) -> tuple[Quantity, ...]:
+def _attention_quantities(kind: str) -> tuple[Quantity, ...]:
     """Return the five quantities of every head of one kind of attention."""
-    (asking, asked), (who, whom) = ATTENTIONS[kind], _WHO[kind]
+    (query_axis, key_axis), (query_name, key_name) = ATTENTIONS[kind], _SIDE_NAMES[kind]
     mark = rf"^{{\mathrm{{{kind}}}}}"
-    seen = "m" if kind == "cross" else r"\bar x"
-    queries, keys, scores = ("L", "H", asking, "d/H"), ("L", "H", asked, "d/H"), ("L", "H", asking, asked)
+    key_input = "m" if kind == "cross" else r"\bar x"
+    queries, keys, scores = ("L", "H", query_axis, "d/H"), ("L", "H", key_axis, "d/H"), ("L", "H", query_axis, key_axis)
     later = "; minus infinity for later steps" if kind == "decoder" else ""
     return (
-        Quantity(f"{kind}_queries", f"q{mark}", queries, r"q = \bar x W_Q", f"query of a head, for {who}"),
-        Quantity(f"{kind}_keys", f"k{mark}", keys, f"k = {seen} W_K", f"key of a head, for {whom}"),
-        Quantity(f"{kind}_values", f"v{mark}", keys, f"v = {seen} W_V", f"value of a head, for {whom}"),
+        Quantity(f"{kind}_queries", f"q{mark}", queries, r"q = \bar x W_Q", f"query of a head, for {query_name}"),
+        Quantity(f"{kind}_keys", f"k{mark}", keys, f"k = {key_input} W_K", f"key of a head, for {key_name}"),
+        Quantity(f"{kind}_values", f"v{mark}", keys, f"v = {key_input} W_V", f"value of a head, for {key_name}"),
         Quantity(
             f"{kind}_scores",
             f"s{mark}_{{ij}}",
@@ -53,9 +53,9 @@ def _of_attention(kind: str) -> tuple[Quantity, ...]:
 
 
 _TABLE = (
-    *_of_attention("encoder"),
-    *_of_attention("decoder"),
-    *_of_attention("cross"),
+    *_attention_quantities("encoder"),
+    *_attention_quantities("decoder"),
+    *_attention_quantities("cross"),
     Quantity(
         "encoder_streams",
         r"x",

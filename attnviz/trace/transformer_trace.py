@@ -104,11 +104,11 @@ class TransformerTrace(Record):
         """
         self._check_heads(layer, head)
         if layer is None:
-            found: FloatArray = self.cross_weights.mean(axis=(0, 1))
+            attention: FloatArray = self.cross_weights.mean(axis=(0, 1))
         else:
-            found = self.cross_weights[layer].mean(axis=0) if head is None else self.cross_weights[layer, head]
-        found.setflags(write=False)
-        return found
+            attention = self.cross_weights[layer].mean(axis=0) if head is None else self.cross_weights[layer, head]
+        attention.setflags(write=False)
+        return attention
 
     @cached_property
     def _alignment(self) -> FloatArray:
@@ -130,10 +130,10 @@ class TransformerTrace(Record):
         steps.
         """
         first, shown = self.heads.layer or 0, self.heads
-        looks = self.cross_weights if shown.layer is None else self.cross_weights[[first]]
+        weights = self.cross_weights if shown.layer is None else self.cross_weights[[first]]
         if shown.head is not None:
             return first, shown.head
-        variations = np.abs(looks.astype(np.float64) - self.alignment).sum(axis=-1).mean(axis=-1) / 2
+        variations = np.abs(weights.astype(np.float64) - self.alignment).sum(axis=-1).mean(axis=-1) / 2
         layer, head = np.unravel_index(int(variations.argmin()), variations.shape)
         return first + int(layer), int(head)
 
@@ -145,16 +145,16 @@ class TransformerTrace(Record):
         """
         self._check_heads(layer, head)
         heads = Heads(layer if layer is None else layer % len(self.cross_weights), head)
-        if heads in self._family:
-            return self._family[heads]
+        if heads in self._views:
+            return self._views[heads]
         # The constructor would copy all arrays; they are read-only, so both traces may share them.
-        seen = object.__new__(type(self))
+        view = object.__new__(type(self))
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        vars(seen).update(fields | {"heads": heads, "_family": self._family})
-        return self._family.setdefault(heads, seen)
+        vars(view).update(fields | {"heads": heads, "_views": self._views})
+        return self._views.setdefault(heads, view)
 
     @cached_property
-    def _family(self) -> dict[Heads, TransformerTrace]:
+    def _views(self) -> dict[Heads, TransformerTrace]:
         """Views of this trace by selected heads, so that equal selections return the same object."""
         return {self.heads: self}
 
@@ -177,7 +177,8 @@ class TransformerTrace(Record):
         if head is not None and not 0 <= head < heads:
             raise AttnvizError(
                 gettext(
-                    "Head {number} (index {index}) does not exist: layers of this transformer have heads 1 to {heads}.",
+                    "Head {number} (index {index}) does not exist: each layer of this transformer has heads 1 to "
+                    "{heads}.",
                     number=head + 1,
                     index=head,
                     heads=heads,

@@ -12,7 +12,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 from attnviz.languages import gettext
 from attnviz.trace.attention_record import Attention
-from attnviz.trace.changes import Change, from_record, to_record
+from attnviz.trace.changes import Change, from_json_dict, to_json_dict
 from attnviz.trace.record import Record
 from attnviz.trace.seq2seq_trace import Seq2SeqTrace
 from attnviz.trace.storage import LARGEST, read_file
@@ -22,7 +22,7 @@ from attnviz.trace.transformer_trace import TransformerTrace
 MOST = 12
 """Largest number of what-ifs of a translation."""
 _FIELD = "branches"
-_OWN = frozenset({"parent", "change", "held", "trace"})
+_WHAT_IF_KEYS = frozenset({"parent", "change", "held", "trace"})
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,14 @@ class WhatIfs:
             return text
         first, written = json.loads(text), []
         for what_if, trace in zip(self.what_ifs, self.traces, strict=True):
-            other = {name: value for name, value in json.loads(trace.to_json()).items() if value != first[name]}
+            differing = {name: value for name, value in json.loads(trace.to_json()).items() if value != first[name]}
             written.append(
-                {"parent": what_if.parent, "change": to_record(what_if.change), "held": what_if.held, "trace": other}
+                {
+                    "parent": what_if.parent,
+                    "change": to_json_dict(what_if.change),
+                    "held": what_if.held,
+                    "trace": differing,
+                }
             )
         return json.dumps(first | {_FIELD: written}, separators=(",", ":"))
 
@@ -81,16 +86,16 @@ class WhatIfs:
         if kind is Attention:
             return cls(Attention.from_json(text))  # without a model there are no what-ifs
         first = kind.from_json(text)
-        record = json.loads(text)
-        written = record.pop(_FIELD, [])
+        fields = json.loads(text)
+        written = fields.pop(_FIELD, [])
         if not isinstance(written, list) or len(written) > MOST:
             raise _damaged()
-        what_ifs, traces, held = [], [], _bytes(first)
-        for number, one in enumerate(written):
-            what_if, trace = _read(one, number, record, type(first))
-            held += _bytes(trace)
+        what_ifs, traces, size = [], [], _bytes(first)
+        for number, entry in enumerate(written):
+            what_if, trace = _read(entry, number, fields, type(first))
+            size += _bytes(trace)
             same = (trace.source_ids, dict(trace.config)) == (first.source_ids, dict(first.config))
-            if not same or held > LARGEST:
+            if not same or size > LARGEST:
                 raise _damaged()
             what_ifs.append(what_if)
             traces.append(trace)
@@ -109,21 +114,21 @@ class WhatIfs:
 def _kind(text: str) -> type[Any]:
     """Return the class that the file's "format" field names; `Trace`, whose errors explain, where it is unknown."""
     try:
-        record = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError):
-        record = None
-    mark = record.get("format") if isinstance(record, dict) else None
+        fields = None
+    mark = fields.get("format") if isinstance(fields, dict) else None
     return {kind.saved_as.mark: kind for kind in (TransformerTrace, Seq2SeqTrace, Attention)}.get(str(mark), Trace)
 
 
 def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[WhatIf, Record]:
     """Return what-if `number` (0-based) and its trace, from the file of `first`, a record of this `kind`."""
-    if not isinstance(written, Mapping) or set(written) != _OWN or not isinstance(written["trace"], Mapping):
+    if not isinstance(written, Mapping) or set(written) != _WHAT_IF_KEYS or not isinstance(written["trace"], Mapping):
         raise _damaged()
     parent, held = written["parent"], written["held"]
     if type(parent) is not int or not 0 <= parent <= number or type(held) is not bool:
         raise _damaged()
-    what_if = WhatIf(parent, from_record(written["change"]), held)
+    what_if = WhatIf(parent, from_json_dict(written["change"]), held)
     return what_if, kind.from_json(json.dumps({**first, **written["trace"]}))
 
 
@@ -132,4 +137,4 @@ def _bytes(trace: Record) -> int:
 
 
 def _damaged() -> AttnvizError:
-    return AttnvizError(gettext("The what-ifs in this file are damaged. Save it again."))
+    return AttnvizError(gettext("The what-ifs in this file are damaged. Save the file again."))

@@ -27,20 +27,20 @@ class Copies:
     def keep(self, network: nn.Module, update: int) -> None:
         """Save the weights after `update`."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with replacing(self.folder / f"{update:09}.safetensors") as beside:
-            write_tensors(beside, {n: w.detach().float().cpu().contiguous() for n, w in network.named_parameters()})
+        with replacing(self.folder / f"{update:09}.safetensors") as temporary:
+            write_tensors(temporary, {n: w.detach().float().cpu().contiguous() for n, w in network.named_parameters()})
 
     def forget(self, update: int) -> None:
         """Delete all but the last copies up to `update`."""
-        kept = self.updates(update)
+        latest = self.updates(update)
         for path in self.folder.glob("*.safetensors"):
-            if not path.stem.isdigit() or int(path.stem) not in kept:
+            if not path.stem.isdigit() or int(path.stem) not in latest:
                 path.unlink(missing_ok=True)
 
     def updates(self, update: int) -> list[int]:
         """Return the updates of the last copies up to `update`, in order; later ones, of a killed run, are ignored."""
-        found = sorted(int(path.stem) for path in self.folder.glob("*.safetensors") if path.stem.isdigit())
-        return [each for each in found if each <= update][-self.most :]
+        saved = sorted(int(path.stem) for path in self.folder.glob("*.safetensors") if path.stem.isdigit())
+        return [each for each in saved if each <= update][-self.most :]
 
     @torch.no_grad()
     def average(self, network: nn.Module, updates: Sequence[int]) -> None:

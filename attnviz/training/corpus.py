@@ -71,7 +71,7 @@ class Corpus:
 
     def save(self, path: Path) -> None:
         """Write the arrays to `path` (.npz) atomically."""
-        with replacing(path) as beside, beside.open("wb") as file:
+        with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez(
                 file,
                 source=self.source,

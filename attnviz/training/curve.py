@@ -42,12 +42,12 @@ _PAGE = """<!DOCTYPE html>
 
 @dataclass(frozen=True)
 class Series:
-    """One curve of a plot; `marked` draws its points, `joined` the line between them."""
+    """One curve of a plot; `with_points` draws its points, `joined` the line between them."""
 
     name: str
     colour: str
     points: list[Point]
-    marked: bool = False
+    with_points: bool = False
     joined: bool = True
 
 
@@ -61,24 +61,24 @@ def curve_html(rows: Sequence[LogRow], name: str) -> str:
     last = [row for row in rows if not row["weights"].startswith(MEAN)]
     mean = [row for row in rows if row["weights"].startswith(MEAN)]
 
-    def series(label: str, colour: str, column: str, **look: bool) -> Series:
-        return Series(label, colour, _points(last, column), **look)
+    def series(label: str, colour: str, column: str, **style: bool) -> Series:
+        return Series(label, colour, _points(last, column), **style)
 
     def averaged(column: str) -> Series:
-        return Series("mean of the last weights", _MEAN, _points(mean, column), marked=True, joined=False)
+        return Series("mean of the last weights", _MEAN, _points(mean, column), with_points=True, joined=False)
 
     pictures = {
         LOSS: [
             series("training", _TRAINING, "train_likelihood"),
-            series("validation", _VALIDATION, "validation_loss", marked=True),
+            series("validation", _VALIDATION, "validation_loss", with_points=True),
             averaged("validation_loss"),
         ],
         "BLEU of validation sentences, greedy": [
-            series("validation", _VALIDATION, "validation_bleu", marked=True),
+            series("validation", _VALIDATION, "validation_bleu", with_points=True),
             averaged("validation_bleu"),
         ],
         "Accuracy on validation pairs, in per cent": [
-            series("validation", _VALIDATION, "validation_accuracy", marked=True),
+            series("validation", _VALIDATION, "validation_accuracy", with_points=True),
             averaged("validation_accuracy"),
         ],
         "Learning rate": [series("learning rate", _TRAINING, "learning_rate")],
@@ -102,7 +102,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     power = 10.0 ** math.floor(math.log10(span / most))
     step = next(factor * power for factor in (1, 2, 5, 10, 20) if factor * power * most >= span)
     first, end = math.floor(low / step), math.ceil(high / step)
-    return [float(f"{place * step:.12g}") for place in range(first, max(end, first + 1) + 1)]
+    return [float(f"{multiple * step:.12g}") for multiple in range(first, max(end, first + 1) + 1)]
 
 
 def _points(rows: Sequence[LogRow], column: str) -> list[Point]:
@@ -117,11 +117,11 @@ def _points(rows: Sequence[LogRow], column: str) -> list[Point]:
     return points
 
 
-def _picture(title: str, lines: Sequence[Series], place: int, updates: float) -> str:
-    """Return one plot as SVG, the `place`-th from the top."""
+def _picture(title: str, lines: Sequence[Series], index: int, updates: float) -> str:
+    """Return one plot as SVG, the `index`-th from the top."""
     values = [value for line in lines for _, value in line.points] or [0.0]
     across, up = ticks(0, updates, 8), ticks(min(values), max(values))
-    bottom = place * (_HEIGHT + _GAP) + _HEIGHT + _GAP / 2
+    bottom = index * (_HEIGHT + _GAP) + _HEIGHT + _GAP / 2
 
     def at(point: Point) -> tuple[float, float]:
         x, y = point[0] / across[-1], (point[1] - up[0]) / (up[-1] - up[0])
@@ -151,8 +151,8 @@ def _drawn(line: Series, placed: Sequence[Point]) -> list[str]:
     if line.joined and placed:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
         parts.append(f'<polyline points="{path}" style="stroke:{line.colour}"/>')
-    if line.marked:
+    if line.with_points:
         for (x, y), (update, value) in zip(placed, line.points, strict=True):
-            said = f"<title>{line.name}, update {update:,.0f}: {value:g}</title>"
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" style="fill:{line.colour}">{said}</circle>')
+            tooltip = f"<title>{line.name}, update {update:,.0f}: {value:g}</title>"
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" style="fill:{line.colour}">{tooltip}</circle>')
     return parts

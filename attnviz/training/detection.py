@@ -103,7 +103,7 @@ def prepare_lexicon(
     if not path.exists() or not (output / LEXICON).exists():
         share = min(1.0, _SAMPLE / corpus.weights.sum())
         drawn = np.random.default_rng(config.seed).random(len(corpus)) < corpus.weights * share
-        sample = encode_places(corpus, np.flatnonzero(drawn))
+        sample = sub_corpus(corpus, np.flatnonzero(drawn))
         lexicon, finder = prepare_guidance(config, sample, len(tokenizer)), WordFinder(tokenizer)
         pairs = pairs_at(sample, np.arange(len(sample)))
         links = counterparts(lexicon.counts.t()), counterparts(lexicon.counts)
@@ -111,16 +111,16 @@ def prepare_lexicon(
     return prepare_guidance(config, corpus, len(tokenizer)), load_exchanges(path, len(tokenizer))
 
 
-def encode_places(corpus: Corpus, places: NDArray[np.int64]) -> Corpus:
-    """Return the pairs at `places` (N,) as a corpus of their own, with weight 1 each."""
+def sub_corpus(corpus: Corpus, indices: NDArray[np.int64]) -> Corpus:
+    """Return the pairs at `indices` (N,) as a corpus of their own, with weight 1 each."""
     flat, starts = [], []
     for sentence, lengths in (
         (corpus.source_sentence, corpus.source_lengths),
         (corpus.target_sentence, corpus.target_lengths),
     ):
-        flat.append(np.concatenate([np.zeros(0, np.int32), *(sentence(i) for i in places)]))
-        starts.append(np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[places])]))
-    return Corpus(flat[0], starts[0], flat[1], starts[1], np.ones(len(places), np.float32))
+        flat.append(np.concatenate([np.zeros(0, np.int32), *(sentence(i) for i in indices)]))
+        starts.append(np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[indices])]))
+    return Corpus(flat[0], starts[0], flat[1], starts[1], np.ones(len(indices), np.float32))
 
 
 def counterparts(counts: Tensor) -> NDArray[np.int32]:
@@ -129,8 +129,8 @@ def counterparts(counts: Tensor) -> NDArray[np.int32]:
     `counts` (K, K) has a row for each piece. A counterpart needs a share of at least `_LEAST_SHARE` of the row.
     """
     best, places = counts.topk(min(_LINKS, len(counts)), dim=1)
-    kept = best >= _LEAST_SHARE * counts.sum(1, keepdim=True).clamp_min(1e-9)
-    return torch.where(kept, places, -1).numpy().astype(np.int32)
+    frequent = best >= _LEAST_SHARE * counts.sum(1, keepdim=True).clamp_min(1e-9)
+    return torch.where(frequent, places, -1).numpy().astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -189,13 +189,13 @@ class DetectorValidation:
     def measure(self, network: Decomposable) -> Detected:
         """Return the result of `network`, which is in evaluation mode, on all pairs."""
         total, right, kinds = 0.0, [], []
-        for batch, of in self.batches:
+        for batch, batch_kinds in self.batches:
             inputs = batch.to(self.device)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
                 logits = network(inputs.source, inputs.target).logits.float()
             total += float(cross_entropy(logits, inputs.labels, reduction="sum"))
             right.append((logits.argmax(1) == inputs.labels).cpu().numpy())
-            kinds.append(of)
+            kinds.append(batch_kinds)
         judged, names = np.concatenate(right), np.concatenate(kinds)
         accuracy = {name: float(judged[names == name].mean()) for name in (TRANSLATION, *TRAINED) if name in names}
         return Detected(total / len(names), accuracy)

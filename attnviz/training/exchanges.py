@@ -66,7 +66,7 @@ class WordFinder:
         """Return the text of a word, without its leading space."""
         return "".join(self.texts[index] for index in word)
 
-    def look(self, word: Word) -> tuple[str, bool, bool] | None:
+    def word_form(self, word: Word) -> tuple[str, bool, bool] | None:
         """Return a word's last two letters, whether it is capitalised, and whether a space precedes it.
 
         Return None for a word that is not exchanged: shorter than three letters, or with digits.
@@ -90,10 +90,10 @@ class Exchanges:
 
     @cached_property
     def _members(self) -> list[list[Word]]:
-        found: list[list[Word]] = [[] for _ in range(int(self.kinds.max(initial=-1)) + 1)]
+        members: list[list[Word]] = [[] for _ in range(int(self.kinds.max(initial=-1)) + 1)]
         for kind, row in zip(self.kinds.tolist(), self.words.tolist(), strict=True):
-            found[kind].append(tuple(index for index in row if index != PAD))
-        return found
+            members[kind].append(tuple(index for index in row if index != PAD))
+        return members
 
     @cached_property
     def _kind(self) -> dict[Word, int]:
@@ -112,10 +112,10 @@ class Exchanges:
         if kind is None:
             return None
         members, means = self._members[kind], self.means(word)
-        for place in random.integers(len(members), size=8).tolist():
-            found: Word = members[place]
-            if found != word and not means & self.means(found):
-                return found
+        for index in random.integers(len(members), size=8).tolist():
+            candidate: Word = members[index]
+            if candidate != word and not means & self.means(candidate):
+                return candidate
         return None
 
 
@@ -132,9 +132,9 @@ def learn_exchanges(
     most = max(_FEW, _COMMONEST * counts.total())
     kinds: dict[tuple[object, ...], list[Word]] = {}
     for word, count in sorted(counts.items()):
-        look = finder.look(word) if _FEWEST <= count <= most and len(word) <= _LONGEST else None
-        if look:
-            kinds.setdefault((*look, math.log2(count) // 2), []).append(word)
+        form = finder.word_form(word) if _FEWEST <= count <= most and len(word) <= _LONGEST else None
+        if form:
+            kinds.setdefault((*form, math.log2(count) // 2), []).append(word)
     members = [words for words in kinds.values() if len(words) >= _FEWEST]
     rows = np.full((sum(map(len, members)), _LONGEST), PAD, dtype=np.int32)
     for row, word in zip(rows, (word for words in members for word in words), strict=True):
@@ -145,11 +145,11 @@ def learn_exchanges(
 def save_exchanges(path: Path, sides: Sequence[Exchanges]) -> None:
     """Write the exchangeable words of source and target to `path` (.npz) atomically."""
     arrays = {
-        f"{side}_{name}": getattr(found, name)
-        for side, found in zip(("source", "target"), sides, strict=True)
+        f"{side}_{name}": getattr(exchanges, name)
+        for side, exchanges in zip(("source", "target"), sides, strict=True)
         for name in ("words", "kinds", "counterparts")
     }
-    with replacing(path) as beside, beside.open("wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 

@@ -83,7 +83,7 @@ class Lexicon:
 
     def save(self, path: Path) -> None:
         """Write the counts to `path` (.npy) atomically."""
-        with replacing(path) as beside, beside.open("wb") as file:
+        with replacing(path) as temporary, temporary.open("wb") as file:
             np.save(file, self.counts.numpy())
 
     @classmethod
@@ -104,9 +104,9 @@ class Lexicon:
 
 def _prior(batch: Batch) -> Tensor:
     """Return the closeness of each cell to the diagonal, (B, Ty, Tx), 0 for padding; rows sum to 1."""
-    kept_target, kept_source = batch.target != PAD, batch.source != PAD
-    down = torch.arange(batch.target.shape[1]) / kept_target.sum(1, keepdim=True)
-    across = torch.arange(batch.source.shape[1]) / kept_source.sum(1, keepdim=True)
+    target_mask, source_mask = batch.target != PAD, batch.source != PAD
+    down = torch.arange(batch.target.shape[1]) / target_mask.sum(1, keepdim=True)
+    across = torch.arange(batch.source.shape[1]) / source_mask.sum(1, keepdim=True)
     nearness = torch.exp(-_DIAGONAL * (down[:, :, None] - across[:, None, :]).abs())
-    nearness = nearness * kept_target[:, :, None] * kept_source[:, None, :]
+    nearness = nearness * target_mask[:, :, None] * source_mask[:, None, :]
     return nearness / nearness.sum(2, keepdim=True).clamp_min(1e-9)

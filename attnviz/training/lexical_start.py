@@ -12,7 +12,7 @@ from attnviz.training.guidance import Lexicon
 
 
 @torch.no_grad()
-def begin_with_links(network: Decomposable, lexicon: Lexicon) -> None:
+def initialise_embeddings(network: Decomposable, lexicon: Lexicon) -> None:
     """Set the first embeddings of `network`, which has random weights, by the links of `lexicon` over the same pieces.
 
     The first half of a piece's embedding, its vector as a source piece, stays random and so is nearly orthogonal to all
@@ -29,8 +29,8 @@ def begin_with_links(network: Decomposable, lexicon: Lexicon) -> None:
     lengths = source.norm(dim=1, keepdim=True)
     scaled = mean * (lengths.mean() / mean.norm(dim=1, keepdim=True).clamp_min(1e-30))
     rows[:, half : 2 * half] = torch.where(counts.sum(1, keepdim=True) > 0, scaled, source)
-    one, other = network.source_projection.weight, network.target_projection.weight
-    reading = one[:, :half].clone()
-    for weights in (one, other):
+    source_weight, target_weight = network.source_projection.weight, network.target_projection.weight
+    reading = source_weight[:, :half].clone()
+    for weights in (source_weight, target_weight):
         weights[:, : 2 * half] = 0
-    one[:, :half], other[:, half : 2 * half] = reading, reading
+    source_weight[:, :half], target_weight[:, half : 2 * half] = reading, reading

@@ -48,11 +48,11 @@ class Log:
         will be measured again.
         """
         self.path = path
-        kept = [row for row in read_log(path) if int(row["update"]) <= update and not row["weights"].startswith(MEAN)]
+        rows = [row for row in read_log(path) if int(row["update"]) <= update and not row["weights"].startswith(MEAN)]
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, COLUMNS)
         writer.writeheader()
-        writer.writerows(kept)
+        writer.writerows(rows)
         replace_text(path, text.getvalue())
 
     def write(
@@ -89,9 +89,9 @@ def read_log(path: Path) -> list[LogRow]:
     try:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
             for row in csv.DictReader(file):
-                whole = {name: row.get(name) or "" for name in COLUMNS}
-                if whole["update"].isdecimal() and len(whole["update"]) < 15:
-                    rows.append(whole)
+                values = {name: row.get(name) or "" for name in COLUMNS}
+                if values["update"].isdecimal() and len(values["update"]) < 15:
+                    rows.append(values)
     except (OSError, csv.Error):
         return rows
     return rows
@@ -104,11 +104,11 @@ CURVES = {"training": "train_likelihood", "loss": "validation_loss", "bleu": "va
 def read_curves(path: Path) -> dict[str, Curve]:
     """Return the non-empty curves in a log, without validations of averaged weights."""
     rows = [row for row in read_log(path) if not row["weights"].startswith(MEAN)]
-    found = {
+    curves = {
         name: {int(row["update"]): float(row[column]) for row in rows if _is_number(row[column])}
         for name, column in CURVES.items()
     }
-    return {name: tuple(sorted(curve.items())) for name, curve in found.items() if curve}
+    return {name: tuple(sorted(curve.items())) for name, curve in curves.items() if curve}
 
 
 def _is_number(text: str) -> bool:

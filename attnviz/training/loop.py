@@ -52,11 +52,13 @@ def run(config: TrainingConfig, *, kill: bool = False) -> Path:
     if config.threads:
         torch.set_num_threads(config.threads)
     with team(config) as members:
-        precision = "bf16" if members.told(choose_precision(config.precision, members.device) == "bf16") else "fp32"
-        started = _Run(dataclasses.replace(config, precision=precision), members, kill)
+        precision = (
+            "bf16" if members.broadcast(choose_precision(config.precision, members.device) == "bf16") else "fp32"
+        )
+        training = _Run(dataclasses.replace(config, precision=precision), members, kill)
         if config.precision == "auto":
-            started.say(f"Trains in {precision}, the faster precision on {members.device} here.")
-        return started.train()
+            training.report(f"Trains in {precision}, the faster precision on {members.device} here.")
+        return training.train()
 
 
 class _Run:
@@ -100,7 +102,7 @@ class _Run:
     def _network(self) -> AnyNetwork:
         """Return a network of the run's sizes, with the weights of update 0: random ones, or those of `start_from`.
 
-        With a checkpoint it is built from that, whose weights are loaded later, and `start_from` is not needed.
+        With a checkpoint, only its config is read here: its weights are loaded later, and `start_from` is not needed.
         """
         config, known = self.config, read_model_config(self.checkpoint)
         if known:
@@ -131,7 +133,7 @@ class _Run:
         keep_memory()
         if self.progress.update == 0 and self.validation:
             self.validation.snapshot(self.network, 0)
-            self._keep()
+            self._save_moment()
         begun = time.perf_counter() - self.progress.seconds
         if self.progress.validated < self.progress.update:
             self._validate_when_due()
@@ -188,14 +190,14 @@ class _Run:
             self.window = Window(self.progress.since_row)
         if update in self.moments and self.validation:
             self.validation.snapshot(self.network, update)
-        self._keep()
+        self._save_moment()
         self._validate_when_due()
         if self.pace.updates in (FORECAST_AFTER, FORECAST_AGAIN) and update < config.updates:
-            self.say(self.pace.left(config, update))
+            self.report(self.pace.left(config, update))
         if update % config.checkpoint_every == 0 and self.members.leads:
             self._checkpoint()
 
-    def say(self, remark: str) -> None:
+    def report(self, remark: str) -> None:
         """Print `remark` above the progress bar, from the leading process only."""
         if self.members.leads:
             self.bar.write(remark, file=sys.stderr)
@@ -267,11 +269,11 @@ class _Run:
                 self.pace.validation = time.perf_counter() - started
                 score = result.score
                 if self.pace.updates >= FORECAST_AFTER and progress.update < self.config.updates:
-                    self.say(self.pace.left(self.config, progress.update))
+                    self.report(self.pace.left(self.config, progress.update))
             self.network.train()
         if self.members.any(interrupted):
             raise Interrupted
-        score = self.members.told(score)
+        score = self.members.broadcast(score)
         if not np.isfinite(score) or score >= progress.best:
             progress.failures += 1
             return
@@ -283,13 +285,13 @@ class _Run:
         save_model(self.output / "model", network, self.tokenizer)
         self.task.finish(self.output / "model")
 
-    def _keep(self) -> None:
+    def _save_moment(self) -> None:
         """Save the weights as a model folder after the updates in `keep_at`."""
         if self.progress.update in self.config.keep_at and self.members.leads:
             folder = self.output / MOMENTS / f"{self.progress.update:06}"
             save_model(folder, self.network, self.tokenizer)
 
-    def _measured(self, network: AnyNetwork, named: str, weights: str = "") -> Measured:
+    def _measured(self, network: AnyNetwork, label: str, weights: str = "") -> Measured:
         """Validate `network`, which is in evaluation mode; print, log and plot the result."""
         assert self.validation
         assert self.log
@@ -298,7 +300,7 @@ class _Run:
             result = self.validation.measure(network)
         keep_memory()
         self.log.write(self.progress, result.columns, weights=weights)
-        self.say(f"{named}: {result}")
+        self.report(f"{label}: {result}")
         write_curve(self.log.path, self.output / "curve.html", self.output.resolve().name)
         return result
 
@@ -323,5 +325,5 @@ class _Run:
         network = build(self.network.config).to(self.members.device).eval()
         self.copies.average(network, updates)
         self._save(network)
-        named = f"{MEAN} of the weights after updates {', '.join(map(str, updates))}"
-        self._measured(network, named, f"{MEAN} of {len(updates)}")
+        label = f"{MEAN} of the weights after updates {', '.join(map(str, updates))}"
+        self._measured(network, label, f"{MEAN} of {len(updates)}")

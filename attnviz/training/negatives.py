@@ -61,9 +61,9 @@ class Negatives:
         kinds = random.choice(len(TRAINED), size=len(pairs), p=list(TRAINED.values()))
         names = list(TRAINED)
         return [
-            found
-            for place, kind in enumerate(kinds.tolist())
-            if (found := self._first(pairs, place, dict.fromkeys((names[kind], EXCHANGED, ANOTHER)), random))
+            negative
+            for index, kind in enumerate(kinds.tolist())
+            if (negative := self._first(pairs, index, dict.fromkeys((names[kind], EXCHANGED, ANOTHER)), random))
         ]
 
     def make(self, kind: str, pairs: Sequence[Sentences], place: int, random: np.random.Generator) -> Sentences | None:
@@ -95,11 +95,11 @@ class Negatives:
             start, end = spans[place]
             word = tuple(ids[start:end])
             if self.finder.spelling(word).isdigit():
-                found = self._number(word, random)
+                replacement = self._number(word, random)
             else:
-                found = self.exchanges[side].another(word, random) if start else None
-            if found:
-                return [*ids[:start], *found, *ids[end:]]
+                replacement = self.exchanges[side].another(word, random) if start else None
+            if replacement:
+                return [*ids[:start], *replacement, *ids[end:]]
         return None
 
     def _number(self, word: tuple[int, ...], random: np.random.Generator) -> tuple[int, ...] | None:
@@ -137,8 +137,8 @@ class Negatives:
         clauses, marks, long = self._clauses(ids)
         if len(long) < 2:
             return None
-        gone = long[int(random.integers(len(long)))]
-        del clauses[gone], marks[min(gone, len(marks) - 1)]
+        dropped = long[int(random.integers(len(long)))]
+        del clauses[dropped], marks[min(dropped, len(marks) - 1)]
         return _joined(clauses, marks) + ids[-2:]
 
     def _swap(self, ids: list[int], _: int, random: np.random.Generator) -> list[int] | None:
@@ -146,8 +146,8 @@ class Negatives:
         clauses, marks, long = self._clauses(ids)
         if len(long) < 2:
             return None
-        one, other = random.choice(long, size=2, replace=False).tolist()
-        clauses[one], clauses[other] = clauses[other], clauses[one]
+        first, second = random.choice(long, size=2, replace=False).tolist()
+        clauses[first], clauses[second] = clauses[second], clauses[first]
         changed = _joined(clauses, marks) + ids[-2:]
         return changed if changed != ids else None
 

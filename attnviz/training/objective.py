@@ -96,10 +96,10 @@ class Objective(nn.Module):
         the alignment, - sum_ij links_ij log alpha_ij (Chen et al. 2016). Pieces without links add nothing.
         """
         readouts, alignment = self.network(batch.source, batch.source_lengths, batch.previous)
-        kept = batch.target != PAD
+        is_piece = batch.target != PAD
         output = self.network.output
         loss, likelihood = SmoothedCrossEntropy.apply(
-            readouts[kept], output.weight, output.bias, batch.target[kept], self.label_smoothing
+            readouts[is_piece], output.weight, output.bias, batch.target[is_piece], self.label_smoothing
         )
         if links is not None:
             loss = loss - self.guidance * (links * alignment.clamp_min(_LEAST_WEIGHT).log()).sum()

@@ -113,7 +113,7 @@ def prepare_guidance(config: TrainingConfig, corpus: Corpus, vocabulary_size: in
 def _sample(pairs: list[Pair], weights: list[float], seed: int) -> Iterator[str]:
     """Yield both sides of the pairs of an epoch, each at most once, so that the pieces fit the weighted mixture."""
     chosen = np.random.default_rng(seed).random(len(pairs)) < np.asarray(weights)
-    return (side for pair, kept in zip(pairs, chosen.tolist(), strict=True) if kept for side in pair)
+    return (side for pair, included in zip(pairs, chosen.tolist(), strict=True) if included for side in pair)
 
 
 def _compare(path: Path, config: TrainingConfig) -> None:
@@ -123,7 +123,11 @@ def _compare(path: Path, config: TrainingConfig) -> None:
     except (OSError, ValueError, RecursionError) as error:
         raise AttnvizError(f"{path} is damaged ({error}). Restore it, or give another output folder.") from error
     names = [each.name for each in dataclasses.fields(config)]
-    changed = [name for name in names if name not in _MAY_CHANGE and _kept(before, name) != _kept(config, name)]
+    changed = [
+        name
+        for name in names
+        if name not in _MAY_CHANGE and _unchanging_part(before, name) != _unchanging_part(config, name)
+    ]
     if changed and {*changed} <= {"updates", "decay_updates"} and config.decay_updates and before.decay_updates:
         # A new end is allowed while the rate is constant: up to that update both runs have the same weights.
         level = min(before.updates - before.decay_updates, config.updates - config.decay_updates)
@@ -137,7 +141,7 @@ def _compare(path: Path, config: TrainingConfig) -> None:
         )
 
 
-def _kept(config: TrainingConfig, name: str) -> object:
+def _unchanging_part(config: TrainingConfig, name: str) -> object:
     """Return the part of a setting that must not change on resume: of a path, its last part.
 
     So a run's folder can be moved to a machine where the input files have other paths or are absent.
@@ -156,21 +160,26 @@ def _read(config: TrainingConfig) -> tuple[list[Pair], list[float]]:
     for entry in config.data:
         path, weight = parse_weighted(entry)
         read = read_pairs(path, skip_malformed=config.skip_malformed)
-        found = read.pairs
-        kept = [pair for pair in found if max(len(pair[0].split()), len(pair[1].split())) <= config.max_words]
-        pairs += kept
-        weights += [weight] * len(kept)
+        file_pairs = read.pairs
+        short_enough = [
+            pair for pair in file_pairs if max(len(pair[0].split()), len(pair[1].split())) <= config.max_words
+        ]
+        pairs += short_enough
+        weights += [weight] * len(short_enough)
         tqdm.write(
-            f"{path}: {len(kept)} pairs"
-            + (f", {len(found) - len(kept)} longer than {config.max_words} words left out" * (len(kept) < len(found)))
+            f"{path}: {len(short_enough)} pairs"
+            + (
+                f", {len(file_pairs) - len(short_enough)} longer than {config.max_words} words left out"
+                * (len(short_enough) < len(file_pairs))
+            )
             + (f", {len(read.skipped)} lines skipped" * bool(read.skipped)),
             file=sys.stderr,
         )
         files.append(
             {
                 "file": str(path),
-                "pairs": len(kept),
-                "too_long": len(found) - len(kept),
+                "pairs": len(short_enough),
+                "too_long": len(file_pairs) - len(short_enough),
                 "skipped": len(read.skipped),
                 "first_skipped": [dataclasses.asdict(line) for line in read.skipped[:_NAMED]],
             }

@@ -60,9 +60,9 @@ class Pace:
         each = self.seconds / max(1, self.updates - _WARMING)
         validations = math.ceil(config.updates / config.validate_every) - update // config.validate_every
         seconds = (config.updates - update) * each + validations * (self.validation or 0.0)
-        beside = "" if self.validation is not None else f", and {validations} validations besides"
+        suffix = "" if self.validation is not None else f", and {validations} validations besides"
         return (
-            f"{config.updates - update:,} updates to go, {each:.2g} s each: about {duration(seconds)}{beside}. "
+            f"{config.updates - update:,} updates to go, {each:.2g} s each: about {duration(seconds)}{suffix}. "
             "Stopped, the run goes on when the same command is given again."
         )
 

@@ -43,6 +43,6 @@ def moment(translator: Translator, pairs: Sequence[Pair], update: int, name: str
         Sentence(source, target, trace.source_pieces, trace.target_pieces)
         for (source, target), trace in zip(pairs, traces, strict=True)
     )
-    said = tuple(translator.translate_batch([source for source, _ in pairs]))
+    translations = tuple(translator.translate_batch([source for source, _ in pairs]))
     alignments = tuple(trace.alignment[None] for trace in traces)
-    return Snapshots(name, guidance, (update,), sentences, alignments, (said,), {}, {}, {})
+    return Snapshots(name, guidance, (update,), sentences, alignments, (translations,), {}, {}, {})

@@ -81,8 +81,8 @@ def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], p
         "model": json.dumps(model.config.to_dict()),
         "version": str(VERSION),
     }
-    with replacing(path) as beside:
-        write_tensors(beside, {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata)
+    with replacing(path) as temporary:
+        write_tensors(temporary, {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata)
 
 
 def read_progress(path: Path) -> Progress:
@@ -101,8 +101,8 @@ def read_model_config(path: Path) -> AnyConfig | None:
         metadata = file.metadata()
         if "model" not in metadata:
             return None
-        kept = json.loads(metadata["model"])
-        return read_fields(kept if "version" in metadata else renamed(kept))
+        fields = json.loads(metadata["model"])
+        return read_fields(fields if "version" in metadata else renamed(fields))
 
 
 def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:
@@ -129,10 +129,10 @@ def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[
 
 
 def _progress(metadata: dict[str, str]) -> Progress:
-    kept = json.loads(metadata["progress"])
-    sums = Sums(**kept.pop("since_row", {}))  # missing in files of an earlier version
-    kept.setdefault("validated", kept["update"])  # an earlier version saved after validating only
-    progress = Progress(**kept, since_row=sums)
+    fields = json.loads(metadata["progress"])
+    sums = Sums(**fields.pop("since_row", {}))  # missing in files of an earlier version
+    fields.setdefault("validated", fields["update"])  # an earlier version saved after validating only
+    progress = Progress(**fields, since_row=sums)
     bounds.whole("tokens", sums.tokens, 0, 10**15)
     sums.loss, sums.likelihood = float(sums.loss), float(sums.likelihood)
     for name in ("update", "epoch", "batch", "tokens", "failures", "validated"):

@@ -34,7 +34,7 @@ class StopRequest:
         self._several, self._kill, self._raises = several, kill, False
 
     @contextlib.contextmanager
-    def listening(self, say: bool = True) -> Iterator[None]:
+    def listening(self, announce: bool = True) -> Iterator[None]:
         """Handle the signals until the block ends, if in the main thread: Python allows handlers only there."""
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -45,7 +45,7 @@ class StopRequest:
             if not self.requested and not self._several:
                 for number in _SIGNALS:
                     signal.signal(number, signal.SIG_DFL if self._kill else before[number])
-                if say:
+                if announce:
                     # os.write, because Python's buffered streams are not reentrant in a signal handler.
                     with contextlib.suppress(OSError):
                         os.write(2, _REMARK)

@@ -21,7 +21,7 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus
 from attnviz.training.detection import EXCHANGES, DetectorValidation, Verdict, pair_batch, pairs_at, prepare_lexicon
 from attnviz.training.exchanges import save_exchanges
-from attnviz.training.lexical_start import begin_with_links
+from attnviz.training.lexical_start import initialise_embeddings
 from attnviz.training.negatives import Negatives
 from attnviz.training.objective import Objective
 from attnviz.training.preparation import prepare_guidance
@@ -122,7 +122,7 @@ class Detecting(Task):
 
     def begin(self, network: Any) -> None:
         """Initialise the embeddings by the links of pieces."""
-        begin_with_links(network, self.links)
+        initialise_embeddings(network, self.links)
 
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the two classes."""

@@ -49,7 +49,7 @@ class Team:
         """Return whether `flag` is set in any process, the same value in all of them."""
         return self.total(int(flag))[0] > 0
 
-    def told(self, value: float) -> float:
+    def broadcast(self, value: float) -> float:
         """Return the leading process's `value`, in float32, in every process."""
         shared = torch.tensor([value], dtype=torch.float32, device=self.device)
         if self.size > 1:

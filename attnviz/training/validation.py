@@ -97,7 +97,7 @@ class Validation:
         was_training = network.training
         translator = Translator(network.eval(), self.tokenizer)
         name = Path(self.config.output).resolve().name
-        found = moment(translator, self.fixed, update, name, self.config.guidance)
+        snapshots = moment(translator, self.fixed, update, name, self.config.guidance)
         network.train(was_training)
         self.snapshots.mkdir(parents=True, exist_ok=True)
-        found.save(self.snapshots / f"{update:06d}.json")
+        snapshots.save(self.snapshots / f"{update:06d}.json")

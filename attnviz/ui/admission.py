@@ -20,7 +20,7 @@ VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
 """Environment variable with the largest number of visitors; without it there is no limit."""
 IDLE = 15 * 60.0
 """Seconds without a rerun after which a visitor's seat is free for the next in the queue."""
-_LOOK = 2.0
+_POLLING_SECONDS = 2.0
 """Polling interval of a waiting visitor, in seconds."""
 
 
@@ -59,8 +59,8 @@ class Seats:
     def _is_free(self, now: float) -> bool:
         """Return whether a seat is free; evict the visitor idle longest if that was at least `IDLE` seconds."""
         if len(self._seated) >= self.most:
-            idle, heard = min(self._seated.items(), key=lambda item: item[1])
-            if now - heard < IDLE:
+            idle, last_seen = min(self._seated.items(), key=lambda item: item[1])
+            if now - last_seen < IDLE:
                 return False
             del self._seated[idle]
         return True
@@ -100,7 +100,7 @@ def admitted() -> bool:
     most = most_visitors()
     if most is None or not _place(most):
         return True
-    st.fragment(_wait, run_every=_LOOK)(most)
+    st.fragment(_wait, run_every=_POLLING_SECONDS)(most)
     return False
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attnviz.lru_cache import LRUCache, kept_in, size_of
+from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
 from attnviz.ui.resources import models
 
@@ -23,20 +23,20 @@ def measured(names: Sequence[str], *, all_of_them: bool = True) -> Rows:
     Return nothing where the file is missing or damaged, or, with `all_of_them`, where one of the models is missing.
     """
     folders = models()
-    here = [name for name in names if name in folders]
-    if not here or (all_of_them and len(here) < len(names)):
+    installed = [name for name in names if name in folders]
+    if not installed or (all_of_them and len(installed) < len(names)):
         return ()
-    place = folders[here[-1]].resolve().parent
+    folder = folders[installed[-1]].resolve().parent
     try:
-        rows = _read(str(place), stamp(str(place), FILE))
+        rows = _read(str(folder), stamp(str(folder), FILE))
     except (OSError, ValueError, KeyError):
         return ()
-    return tuple(row for row in rows if row["model"] in here)
+    return tuple(row for row in rows if row["model"] in installed)
 
 
-@kept_in(LRUCache(1 << 20, size=size_of))
-def _read(place: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
-    with (Path(place) / FILE).open(encoding="utf-8", newline="") as lines:
+@cached_in(LRUCache(1 << 20, size=size_of))
+def _read(folder: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
+    with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
         rows: list[dict[str, Any]] = list(csv.DictReader(lines))
     for row in rows:
         float(row["bleu"]), int(row["pairs"]), str(row["model"])

@@ -88,11 +88,11 @@ def _page(pages: Sequence[Page]) -> Page:
     return next((page for page in pages if page.path == st.session_state[PAGE]), pages[0])
 
 
-def _resume(pages: Sequence[Page], asked: Any) -> None:
+def _resume(pages: Sequence[Page], sent: Any) -> None:
     """Follow the address that the browser sends to a restarted server, and restore the values of its fields."""
-    if isinstance(asked, Mapping) and asked.get("memory") not in ("", inbox(st.session_state).memory):
-        _follow(pages, asked.get("query"))
-        restore_values(asked.get("values"))
+    if isinstance(sent, Mapping) and sent.get("memory") not in ("", inbox(st.session_state).memory):
+        _follow(pages, sent.get("query"))
+        restore_values(sent.get("values"))
 
 
 def _follow(pages: Sequence[Page], query: Any) -> None:
@@ -110,10 +110,10 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
 
     The first page also shows what the app is about; the navigation marks the `current` page.
     """
-    about = gettext("See a translator turn English into French, and where it looks for every word.")
-    told = "" if current.path else f'<span class="about">{about}</span>'
+    about = gettext("See a translator turn English into French, and where it looks as it writes each word.")
+    tagline = "" if current.path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
-        st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{told}</div>')
+        st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{tagline}</div>')
         if len(pages) > 1:
             page_links({page.path: page.title() for page in pages}, current.path)
         _language_switch()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 AT_ONCE = 2
@@ -58,11 +58,11 @@ TURNS = Turns()
 """The turns of the server."""
 
 
-def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
+def in_turn(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Make `function`, a page or a fragment, wait for its turn."""
 
     @functools.wraps(function)
-    def waiting(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def waiting(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         with TURNS.taken():
             return function(*args, **kwargs)
 

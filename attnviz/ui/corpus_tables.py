@@ -13,8 +13,8 @@ CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
 """Environment variable with the folder of the tables that visitors may open; without it they see none."""
 
 
-def shelved() -> dict[str, Path]:
+def offered_tables() -> dict[str, Path]:
     """Return the non-empty tables that the server's owner offers, by file name without the ending."""
-    named = os.environ.get(CORPORA_VARIABLE)
-    found = sorted(Path(named).glob("*.parquet")) if named else []
-    return {path.stem: path for path in found if (told := about(path)) and told.rows}
+    folder = os.environ.get(CORPORA_VARIABLE)
+    paths = sorted(Path(folder).glob("*.parquet")) if folder else []
+    return {path.stem: path for path in paths if (metadata := about(path)) and metadata.rows}

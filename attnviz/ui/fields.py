@@ -81,8 +81,8 @@ def text_box(
     default the box is as high as its text.
     """
     data = {"placeholder": placeholder, "height": height, "button": button, "singleLine": single_line}
-    shown = _Shown(label, label_visibility == "visible", help)
-    return str(_draw("text", shown, key, default, _is_text, then, **data))
+    style = _Style(label, label_visibility == "visible", help)
+    return str(_draw("text", style, key, default, _is_text, then, **data))
 
 
 def select_box(
@@ -102,8 +102,8 @@ def select_box(
     `options` maps values to labels in the current language; `default` is one of the values. When a visitor chooses,
     `then` is called before the page is drawn again. `width` is in pixels.
     """
-    shown = _Shown(label, label_visibility == "visible", help, disabled, width)
-    return str(_draw("select", shown, key, default, options.__contains__, then, options=[*options.items()]))
+    style = _Style(label, label_visibility == "visible", help, disabled, width)
+    return str(_draw("select", style, key, default, options.__contains__, then, options=[*options.items()]))
 
 
 def segmented_control(
@@ -116,8 +116,8 @@ def segmented_control(
     label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> str:
     """Draw choices beside one another; otherwise as `select_box`."""
-    shown = _Shown(label, label_visibility == "visible", width="content")
-    return str(_draw("segments", shown, key, default, options.__contains__, then, options=[*options.items()]))
+    style = _Style(label, label_visibility == "visible", width="content")
+    return str(_draw("segments", style, key, default, options.__contains__, then, options=[*options.items()]))
 
 
 def switch(
@@ -132,13 +132,13 @@ def switch(
 
     When a visitor turns it, `then` is called before the page is drawn again.
     """
-    shown = _Shown(label, labelled=False, help=help, width="content")
-    return bool(_draw("switch", shown, key, default, lambda value: isinstance(value, bool), then))
+    style = _Style(label, labelled=False, help=help, width="content")
+    return bool(_draw("switch", style, key, default, lambda value: isinstance(value, bool), then))
 
 
 @dataclass(frozen=True)
-class _Shown:
-    """What a field looks like."""
+class _Style:
+    """Label, help and width of a field."""
 
     label: str
     labelled: bool
@@ -153,7 +153,7 @@ def _is_text(value: Any) -> bool:
 
 def _draw(
     kind: str,
-    shown: _Shown,
+    style: _Style,
     key: str,
     default: Any,
     accepts: Callable[[Any], bool],
@@ -169,10 +169,10 @@ def _draw(
         session[key] = default
     value = session[key]  # a run that is being superseded may clear the entry meanwhile
     _fields()[key] = _Field(accepts, then)
-    record = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False} | data
-    record |= {"key": key, "kind": kind, "value": value, "label": shown.label, "labelled": shown.labelled}
-    with st.container(key=key, width=shown.width):
-        field(key, record | {"help": shown.help, "disabled": shown.disabled}, shown.width)
+    payload = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False} | data
+    payload |= {"key": key, "kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
+    with st.container(key=key, width=style.width):
+        field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
     return value
 
 

@@ -1,4 +1,4 @@
-"""Draw a file uploader that hands over each chosen file at once and is empty again."""
+"""Draw a file uploader that hands over each chosen file at once and does not list it."""
 
 from __future__ import annotations
 
@@ -9,50 +9,41 @@ from functools import partial
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.requests import take_soon
+from attnviz.ui.requests import call_in_rerun
 
 Take = Callable[[str, bytes], None]
 """Receives the name and the content of a file."""
 
 
 def file_box(label: str, take: Take, *, key: str, megabytes: int) -> None:
-    """Draw an uploader with `label` for files of at most so many `megabytes`; `take` gets each file.
+    """Draw an uploader with `label` for files of at most so many `megabytes`; `take` gets each file once.
 
     `take` is called at the start of a rerun. Every file type is accepted: where Streamlit rejects a file by its type,
-    the previous file stays in the widget.
+    the previous file stays in the widget. The widget is the same for all files: if another took its place, a file that
+    is chosen meanwhile would be lost.
     """
-    own = _place(key)
-    st.html(f"<style>{_own_words(megabytes)}</style>")
-    file = st.file_uploader(label, key=own, max_upload_size=megabytes)
-    if file is not None:
-        take_soon(partial(_take_file, key, files_taken(key), file.name, file.getvalue(), take))
+    st.html(f"<style>{_translated_texts(megabytes)}</style>")
+    file = st.file_uploader(label, key=key, max_upload_size=megabytes)
+    if file is not None and file.file_id != st.session_state.get(_last_file(key)):
+        call_in_rerun(partial(_take_file, key, file.file_id, file.name, file.getvalue(), take))
 
 
-def _place(key: str) -> str:
-    """Return the current widget key: a new one after each file, so that the uploader is empty again."""
-    return f"{key}_{files_taken(key)}"
+def _last_file(key: str) -> str:
+    """Return the key of the id of the last file that was taken."""
+    return f"{key}_last"
 
 
-def files_taken(key: str) -> int:
-    """Return how many files the uploader with this `key` has taken in this session."""
-    return int(st.session_state.get(_count(key), 0))
-
-
-def _count(key: str) -> str:
-    return f"{key}_files_taken"
-
-
-def _own_words(megabytes: int) -> str:
+def _translated_texts(megabytes: int) -> str:
     """Return CSS that replaces Streamlit's uploader texts, which exist in English only."""
     box, size = "[data-testid='stFileUploaderDropzone", gettext("up to {size} MB", size=megabytes)
-    return "".join(
+    return f"{box}'] ~ * [data-testid='stFileUploaderFile'] {{ display: none; }}" + "".join(
         f"{where} {{ font-size: 0; }} {where}::after {{ content: {json.dumps(words, ensure_ascii=False)}; "
         "font-size: 1rem; }"
         for where, words in ((f"{box}'] button p", gettext("Choose a file")), (f"{box}Instructions'] span", size))
     )
 
 
-def _take_file(key: str, count: int, name: str, content: bytes, take: Take) -> None:
-    if files_taken(key) == count:
-        st.session_state[_count(key)] = count + 1
+def _take_file(key: str, file_id: str, name: str, content: bytes, take: Take) -> None:
+    if st.session_state.get(_last_file(key)) != file_id:
+        st.session_state[_last_file(key)] = file_id
         take(name, content)

@@ -7,12 +7,18 @@ from urllib.parse import urlencode
 
 PATHS = ("why", "learns", "transformer", "lab", "corpus")
 """Paths of pages from before `page` was in the address."""
-PARAMETERS = {"rival": "foil", "typed_rival": "typed_foil", "branches": "what_ifs", "branch": "what_if"}
+PARAMETERS = {
+    "rival": "foil",
+    "typed_rival": "typed_foil",
+    "branches": "what_ifs",
+    "branch": "what_if",
+    "other_branch": "other_what_if",
+}
 """Parameters by their former names; that of a further view ends with a hyphen and the view's id."""
 VALUES = {
     ("section", "answers"): "attributions",
     ("section", "trials"): "perturbation-tests",
-    ("compare", "branch"): "what_if",
+    ("compare", "branch"): "what-if",
 }
 
 
@@ -21,11 +27,11 @@ def current_address(path: str, query: Iterable[tuple[str, str]]) -> str | None:
     folders, _, page = path.rpartition("/")
     if page not in ("", *PATHS):
         return None
-    asked = list(query)
-    current = [_current(name, value) for name, value in asked]
+    parameters = list(query)
+    current = [_current(name, value) for name, value in parameters]
     if page:
         current = [("page", page), *(one for one in current if one[0] != "page")]
-    return f"{folders}/?{urlencode(current)}" if page or current != asked else None
+    return f"{folders}/?{urlencode(current)}" if page or current != parameters else None
 
 
 def _current(key: str, value: str) -> tuple[str, str]:

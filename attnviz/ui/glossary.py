@@ -28,8 +28,8 @@ def _signs() -> Iterator[str]:
     """Yield the meaning of the signs in sentences and numbers."""
     yield gettext("**Piece**: the unit that the model reads and writes: a frequent word, or a part of a rarer one.")
     yield gettext(
-        "**·** before a piece, as in ·cycle: the piece continues the word before it. In the two sentences, a "
-        "thin line separates the pieces of a word."
+        "**·** before a piece, as in ·cycle: the piece continues the word before it. In the English and French "
+        "sentences, a thin line separates the pieces of a word."
     )
     yield gettext(
         "**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and text that the model does not know."
@@ -54,8 +54,8 @@ def _attention() -> Iterator[str]:
         "annotation; together they give the energy."
     )
     yield gettext(
-        "**Energy** $e_{ij}$: how well the decoder, before step $i$, fits annotation $j$. It can be any number, "
-        "even a negative one."
+        "**Energy** $e_{ij}$: how well the decoder’s state before step $i$ fits annotation $j$. It can be any "
+        "number, even a negative one."
     )
     yield gettext(
         "**Attention weight** $\\alpha_{ij}$: the share of attention that step $i$ gives piece $j$; the softmax "
@@ -78,7 +78,8 @@ def _heads() -> Iterator[str]:
     yield gettext("**Embedding**: the list of numbers for a piece alone, before the model reads the pieces around it.")
     yield gettext(
         "**Head**: one of the attentions that a transformer computes at each step, with its own queries, keys "
-        "and values. **Score**: how well its query fits a key, before the softmax; other models call it energy."
+        "and values. **Score**: how well the head’s query fits a key, before the softmax. In models other than "
+        "transformers, it is called energy."
     )
     yield gettext(
         "**Value**: the list of numbers that a piece gives to a head. The head multiplies it by the piece’s weight."
@@ -106,8 +107,8 @@ def _writing() -> Iterator[str]:
         "by 1 makes a piece 2.7 times as likely, compared with any other."
     )
     yield gettext(
-        "**Entropy** $H$: how widely a step spreads its attention, in bits. It is 0 for one piece alone, and 1 "
-        "more for equal attention to twice as many pieces."
+        "**Entropy** $H$: how widely a step spreads its attention, in bits. It is 0 when one piece gets all the "
+        "attention. If pieces share the attention equally, twice as many pieces add 1."
     )
     yield gettext(
         "**Coverage**: the attention that a source word gets in all steps together; about 1 for a word "
@@ -129,7 +130,8 @@ def _learning() -> Iterator[str]:
     yield gettext("**Update**: one change of all parameters of a model, after it has seen some sentences.")
     yield gettext("**Loss**: how much the right words surprise a model, on average; less is better.")
     yield gettext(
-        "**Gradient**: how much a result would change if a number were a little different; a model learns by it."
+        "**Gradient**: how much a result, such as the loss, would change if one number in the model were a "
+        "little different; a model learns by it."
     )
 
 

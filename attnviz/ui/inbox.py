@@ -74,19 +74,19 @@ class Inbox:
 
         Requests to a previous server process are ignored.
         """
-        found: list[Request] = []
+        fresh: list[Request] = []
         if not isinstance(sent, Mapping) or sent.get("memory") not in (None, "", self.memory):
-            return found
+            return fresh
         tab, requests = sent.get("tab"), sent.get("requests")
         if not isinstance(tab, str) or len(tab) > 64 or not isinstance(requests, list | tuple):
-            return found
+            return fresh
         last = self.taken.get(tab, 0)
-        for one in requests[:_MOST]:
-            seq, name = (one.get("seq"), one.get("name")) if isinstance(one, Mapping) else (None, None)
+        for item in requests[:_MOST]:
+            seq, name = (item.get("seq"), item.get("name")) if isinstance(item, Mapping) else (None, None)
             if _counts(seq) and isinstance(name, str) and seq > last:
                 last = int(seq)
-                found.append(Request(tab, last, name, one.get("value")))
-        return found
+                fresh.append(Request(tab, last, name, item.get("value")))
+        return fresh
 
     def _superseded(self) -> bool:
         """Return whether this thread is of a run that a newer one has superseded.
@@ -140,10 +140,10 @@ class Inbox:
     def handled(self) -> dict[str, int]:
         """Return, by tab, the number of the last request that was handled or dropped."""
         with self._locked():
-            found = dict(self.taken)
+            numbers = dict(self.taken)
             for one in reversed(self.waiting):
-                found[one.tab] = one.seq - 1
-            return found
+                numbers[one.tab] = one.seq - 1
+            return numbers
 
 
 def _counts(number: Any) -> TypeGuard[float]:

@@ -56,21 +56,21 @@ def handle(acts: Mapping[str, Act], wanted: Wanted = lambda _: True) -> bool:
     return inbox(st.session_state).handle(acts, wanted)
 
 
-def take_soon(then: Callable[[], object]) -> None:
+def call_in_rerun(then: Callable[[], object]) -> None:
     """Rerun the page and call `then` first, since what it changes may already be drawn."""
     inbox(st.session_state).actions.append(then)
     st.rerun()
 
 
-def request_button(label: str, then: Callable[[], object], *, key: str, **look: Any) -> None:
+def request_button(label: str, then: Callable[[], object], *, key: str, **arguments: Any) -> None:
     """Draw a button; when it was pressed, rerun the page and call `then` first.
 
-    The browser sends the press as a request. `look` are arguments of `st.button`, whose return value counts where there
-    is no browser, as in tests.
+    The browser sends the press as a request. `arguments` are those of `st.button`, whose return value counts where
+    there is no browser, as in tests.
     """
-    box, clicked = inbox(st.session_state), st.button(label, key=key, **look)
+    box, clicked = inbox(st.session_state), st.button(label, key=key, **arguments)
     press = {"press": lambda _: box.actions.append(then)}
     if box.handle(press, lambda pressed: pressed == key):
         st.rerun()
     if clicked:
-        take_soon(then)
+        call_in_rerun(then)

@@ -18,7 +18,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
 from attnviz.devices import resolve_device
-from attnviz.lru_cache import LRUCache, kept_in, size_of
+from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
     IMPORTED,
@@ -40,7 +40,7 @@ from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 from attnviz.translator import available_devices
 from attnviz.ui.concurrency import TURNS
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.vocabulary import load_tokenizer
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
@@ -74,20 +74,20 @@ def detector_folder() -> Path | None:
     return min(found, key=lambda folder: (folder.name != "detector", folder.name), default=None)
 
 
-def judged(folder: Path, device: str, source: str, target: str) -> Judgement:
+def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgement:
     """Return the verdict of the detector in `folder`, with its current files, on a sentence pair.
 
     It is cached, the same object for every visitor. Raise AttnvizError on bad input.
     """
-    files, place = stamp(str(folder), *EVERY_FILE), str(resolve_device(device))
+    files, device_name = stamp(str(folder), *EVERY_FILE), str(resolve_device(device))
     with TURNS.left():
-        return _JUDGED.get(
-            (str(folder), place, files, source, target),
-            lambda: _detector(str(folder), place, files).judge(source, target),
+        return _JUDGEMENTS.get(
+            (str(folder), device_name, files, source, target),
+            lambda: _detector(str(folder), device_name, files).judge(source, target),
         )
 
 
-_JUDGED: LRUCache[Judgement] = LRUCache(
+_JUDGEMENTS: LRUCache[Judgement] = LRUCache(
     4 << 20, size=lambda one: sum(getattr(one, each.name).nbytes for each in one.arrays)
 )
 
@@ -130,13 +130,13 @@ def translate(
     """
     files, device = stamp(folder, *EVERY_FILE), str(resolve_device(device))
 
-    def made() -> Trace:
+    def compute() -> Trace:
         translator = _shared_translator(folder, device, files)
         width = beam if target is None else 1
         return translator.translate(text, beam=width, target=target, interventions=interventions)
 
     with TURNS.left():
-        return _TRACES.get((folder, device, files, text, beam, target, interventions), made)
+        return _TRACES.get((folder, device, files, text, beam, target, interventions), compute)
 
 
 def bytes_of(trace: Aligned) -> int:
@@ -158,17 +158,17 @@ def weights_of(trace: Trace) -> Weights | None:
 
     All are float64, as verification needs them, except the embeddings, of which a step reads one row.
     """
-    found = _found(trace)
-    return None if found is None else found[1]
+    installed = _installed_weights(trace)
+    return None if installed is None else installed[1]
 
 
 def weights_digest_of(trace: Trace) -> str | None:
     """Return the digest of what `weights_of` returns, for use in cache keys."""
-    found = _found(trace)
-    return None if found is None else found[0]
+    installed = _installed_weights(trace)
+    return None if installed is None else installed[0]
 
 
-def knows_after(trace: Trace) -> bool:
+def has_posterior(trace: Trace) -> bool:
     """Return whether `posterior_of` can compute the posterior attention of `trace`."""
     weights = weights_of(trace) if trace.attends_once else None
     if weights is None:
@@ -181,15 +181,15 @@ def knows_after(trace: Trace) -> bool:
 
 
 def posterior_of(trace: Trace) -> NDArray[np.float64] | None:
-    """Return the posterior attention of `trace`, (Ty, Tx), or None where `knows_after` is False.
+    """Return the posterior attention of `trace`, (Ty, Tx), or None where `has_posterior` is False.
 
     It is cached for all visitors.
     """
-    found = _found(trace) if knows_after(trace) else None
-    return None if found is None else _posterior(trace, found[1], trace.fingerprint, found[0])
+    installed = _installed_weights(trace) if has_posterior(trace) else None
+    return None if installed is None else _posterior(trace, installed[1], trace.fingerprint, installed[0])
 
 
-@made_once
+@cached_for_all
 def _posterior(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> NDArray[np.float64]:  # noqa: ARG001
     return posterior(_trace, _weights)
 
@@ -251,36 +251,36 @@ def _translator_of(trace: Trace) -> Translator | None:
 
     The calling thread uses it directly, outside the batching of visitors' translations.
     """
-    if _found(trace) is None:
+    if _installed_weights(trace) is None:
         return None
     folder = str(model_folder(trace.model))
     device = trace.device if trace.device in available_devices() else "cpu"
     return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
 
 
-def after_word_of(trace: Trace) -> PosteriorAttention | None:
-    """Return the prior, likelihood and posterior of `trace`, or None where `knows_after` is False.
+def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
+    """Return the prior, likelihood and posterior of `trace`, or None where `has_posterior` is False.
 
     They are cached for all visitors.
     """
-    found = _found(trace) if knows_after(trace) else None
-    return None if found is None else _after_word(trace, found[1], trace.fingerprint, found[0])
+    installed = _installed_weights(trace) if has_posterior(trace) else None
+    return None if installed is None else _after_word(trace, installed[1], trace.fingerprint, installed[0])
 
 
-@made_once
+@cached_for_all
 def _after_word(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> PosteriorAttention:
     return posterior_attention(_trace, _weights, _posterior(_trace, _weights, fingerprint, digest))
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where `weights_of` returns None."""
-    if _found(trace) is None:
+    if _installed_weights(trace) is None:
         return None
     folder = str(model_folder(trace.model))
     return _tokenizer(folder, stamp(folder, TOKENIZER, VOCABULARIES))
 
 
-def _found(trace: Record) -> tuple[str, Weights] | None:
+def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
     folder = model_folder(trace.model) if trace.translated else None  # an attention matrix alone names no model
     if folder is None:
@@ -295,7 +295,7 @@ def _found(trace: Record) -> tuple[str, Weights] | None:
     return (digest, weights) if could_be_of(trace, weights) else None
 
 
-@kept_in(LRUCache(512 << 20, size=size_of))
+@cached_in(LRUCache(512 << 20, size=size_of))
 def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floating]]]:  # noqa: ARG001  part of the key
     """Return the SHA-256 of the weights file, and the weights."""
     weights = load_weights(folder)
@@ -303,7 +303,7 @@ def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floati
     return weights_digest(folder), exact
 
 
-@kept_in(LRUCache(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
+@cached_in(LRUCache(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
 def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
     if architecture(folder) == IMPORTED:
         return load_tokenizer(Path(folder) / VOCABULARIES)

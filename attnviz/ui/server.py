@@ -44,7 +44,7 @@ def _route(name: str, make: Callable[[Request], Response]) -> Route:
     """
 
     async def answer(request: Request) -> Response:
-        threads = _LATER if LATER in request.headers else _ASIDE
+        threads = _LOW_PRIORITY if LATER in request.headers else _NORMAL
         return await asyncio.get_running_loop().run_in_executor(threads, make, request)
 
     return Route(f"/{{folders:path}}{name}", answer)
@@ -58,9 +58,9 @@ def _shared_payload(request: Request) -> Response:
     from attnviz.ui.transformer import transformer_payloads as transformer
     from attnviz.ui.why import why_payloads as why
 
-    wanted, makers = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
+    parameters, makers = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
     try:
-        packed = payload(makers, wanted["fingerprint"], wanted["name"], request.query_params)
+        packed = payload(makers, parameters["fingerprint"], parameters["name"], request.query_params)
     except UnknownPayloadError:
         return Response(status_code=404)
     return _response(packed, request, "application/json", "no-store")
@@ -70,10 +70,10 @@ def _session_payload(request: Request) -> Response:
     """Return a payload of a session, or 404; files are sent as attachments, whatever they contain."""
     from attnviz.ui.session_payloads import made
 
-    found = made(request.path_params["secret"], request.query_params)
-    if found is None:
+    content = made(request.path_params["secret"], request.query_params)
+    if content is None:
         return Response(status_code=404)
-    packed, is_file = found
+    packed, is_file = content
     answer = _response(packed, request, "application/octet-stream" if is_file else "application/json", "no-store")
     if is_file:
         answer.headers["Content-Disposition"] = "attachment"
@@ -104,8 +104,8 @@ def _text(name: str) -> str | None:
 
 async def _module(request: Request) -> Response:
     """Return one of the app's ES modules, or 404 where the folder lacks it or is another version's."""
-    wanted = request.path_params
-    module = modules.packed_module(wanted["path"]) if wanted["digest"] == modules.digest() else None
+    parameters = request.path_params
+    module = modules.packed_module(parameters["path"]) if parameters["digest"] == modules.digest() else None
     if module is None:
         return Response(status_code=404)
     return _response(module, request, "text/javascript", FOR_EVER)
@@ -126,9 +126,9 @@ def _response(packed: bytes, request: Request, kind: str, keep: str) -> Response
 
 LATER = "attnviz-later"
 """Request header by which a browser says that the content is outside its window."""
-_ASIDE = ThreadPoolExecutor(2, thread_name_prefix="beside the pages")
+_NORMAL = ThreadPoolExecutor(2, thread_name_prefix="beside the pages")
 """Few threads, so that runs of the page have priority; they are not threads that Streamlit waits for."""
-_LATER = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
+_LOW_PRIORITY = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
 """Thread of requests for content outside the window."""
 
 
@@ -137,7 +137,7 @@ _FIRST = ("outbox", "plotly", "player", "view_state", "chart", "step_summary", "
 
 
 @functools.cache
-def _announced() -> str:
+def _preload_header() -> str:
     """Return the Link header that preloads the scripts and modules that a page needs first."""
     preloads = [f"<{modules.folder()}/{path}>; rel=modulepreload" for path in modules.needed(_FIRST)]
     return ", ".join([f"<{PLOTLY.file_name}>; rel=preload; as=script", *preloads])
@@ -172,7 +172,7 @@ def _policy() -> str:
     )
 
 
-class _Announcement:
+class _PageHeaders:
     """Middleware that adds preload links and security headers to HTML pages.
 
     Without preload links, Streamlit's own script takes a second before it requests anything.
@@ -182,17 +182,17 @@ class _Announcement:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def announce(message: Message) -> None:
+        async def add_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 if headers.get("content-type", "").startswith("text/html"):
-                    headers.append("Link", _announced())
+                    headers.append("Link", _preload_header())
                     headers["Content-Security-Policy"] = _policy()
                     headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
                     headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
-        await self._app(scope, receive, announce if scope["type"] == "http" else send)
+        await self._app(scope, receive, add_headers if scope["type"] == "http" else send)
 
 
 class _Redirection:
@@ -221,27 +221,27 @@ ROUTES = [
 ]
 """Routes beside Streamlit's own."""
 
-MIDDLEWARE = [GUARD, Middleware(_Redirection), Middleware(_Announcement)]
+MIDDLEWARE = [GUARD, Middleware(_Redirection), Middleware(_PageHeaders)]
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Warm up in a background thread once the server answers, then collect garbage periodically."""
-    thread = threading.Thread(target=get_ready, name="getting ready", daemon=True)
+    thread = threading.Thread(target=warm_up, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
-    tidying = asyncio.create_task(tidy())
+    tidying = asyncio.create_task(collect_garbage())
     yield
     tidying.cancel()
 
 
-async def tidy(seconds: float = 20) -> None:
+async def collect_garbage(seconds: float = 20) -> None:
     """Collect garbage every so many `seconds`, until cancelled: Python does not while it allocates nothing."""
     while True:
         await asyncio.sleep(seconds)
         await asyncio.to_thread(gc.collect)
 
 
-def get_ready() -> None:
+def warm_up() -> None:
     """Import the drawing code and translate the opening sentence, so that the first visitor does not wait for it.
 
     Where the model is missing or damaged, nothing is done: the page reports that to whoever opens it.

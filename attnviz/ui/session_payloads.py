@@ -21,7 +21,7 @@ from attnviz.ui.page_state.view import View
 
 PLACE = "attnviz-session-payload"
 """Prefix of the addresses of payloads, below the page."""
-_KEPT = "payloads"
+_PAYLOADS = "payloads"
 
 Make = Callable[[Selection], Any]
 """Returns a JSON-serialisable value, or a file as bytes."""
@@ -50,23 +50,23 @@ def payload(view: View, key: str, name: str, make: Make) -> str:
 
     `key` distinguishes it from other payloads on the page, `name` the data that it is made from.
     """
-    kept: dict[str, Payload] = st.session_state.setdefault(_KEPT, {})
-    full, before = f"{view.identity} {name} {language()}", kept.get(view.key(key))
-    secret = before.secret if before is not None and before.name == full else secrets.token_urlsafe(12)
-    kept[view.key(key)] = _OFFERED[secret] = Payload(view, make, language(), full, secret)
+    payloads: dict[str, Payload] = st.session_state.setdefault(_PAYLOADS, {})
+    full_name, previous = f"{view.identity} {name} {language()}", payloads.get(view.key(key))
+    secret = previous.secret if previous is not None and previous.name == full_name else secrets.token_urlsafe(12)
+    payloads[view.key(key)] = _OFFERED[secret] = Payload(view, make, language(), full_name, secret)
     return f"{PLACE}/{secret}?{{selection}}"
 
 
-def made(secret: str, asked: Mapping[str, str]) -> tuple[bytes, bool] | None:
+def made(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, bool] | None:
     """Return a payload, compressed by gzip, and whether it is a file rather than JSON; None where there is none.
 
-    `asked` are the parameters of its address, which may be anything.
+    `parameters` are the parameters of its address, which may be anything.
     """
-    found = _OFFERED.get(secret)
-    if found is None:
+    registered = _OFFERED.get(secret)
+    if registered is None:
         return None
-    set_language(found.code)
-    content = found.make(linked_selection(found.view, asked))
+    set_language(registered.code)
+    content = registered.make(linked_selection(registered.view, parameters))
     if isinstance(content, bytes):
         return gzip.compress(content, compresslevel=1, mtime=0), True
     text = orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)

@@ -26,7 +26,7 @@ from attnviz.ui.resources import weights_digest_of, weights_of
 PLACE = "attnviz-shared-payload"
 """Prefix of the addresses of these payloads, below the page, before the translation's fingerprint and a name."""
 
-_ON_SHOW: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
+_SHOWN: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
 """Translations by their fingerprint, as long as a session or a cache holds them."""
 
 _MADE: LRUCache[bytes] = LRUCache(32 << 20, size=len)
@@ -59,17 +59,17 @@ class PayloadRequest:
 Maker = Callable[[PayloadRequest], Mapping[str, Any]]
 
 
-def on_show(trace: Trace) -> Trace:
+def register_trace(trace: Trace) -> Trace:
     """Make the payloads of `trace` available as long as the caller holds the returned object.
 
     All sessions that show the same translation get the same object.
     """
-    return _ON_SHOW.setdefault(trace.fingerprint, trace)
+    return _SHOWN.setdefault(trace.fingerprint, trace)
 
 
 def shown_trace(fingerprint: str) -> Any:
     """Return the translation with that fingerprint if a session shows it, otherwise None."""
-    return _ON_SHOW.get(fingerprint)
+    return _SHOWN.get(fingerprint)
 
 
 def address(
@@ -91,27 +91,30 @@ def address(
     Different payloads have different addresses, also after the model was replaced; `models` identifies further models
     that it is made by, and `part` the part of the translation.
     """
-    asked = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
-    asked |= {name: value for name, value in (("models", models), ("part", part)) if value}
+    parameters = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
+    parameters |= {name: value for name, value in (("models", models), ("part", part)) if value}
     if parent is not None:
-        asked["parent"] = parent.fingerprint
+        parameters["parent"] = parent.fingerprint
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
-    seen = "&after=1" if after else ""
-    return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(asked)}{seen}&steps={steps}{chosen}"
+    after_part = "&after=1" if after else ""
+    return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(parameters)}{after_part}&steps={steps}{chosen}"
 
 
-def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapping[str, str]) -> bytes:
-    """Return a payload as JSON, compressed by gzip; `makers` by name, `asked` the parameters of its address.
+def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters: Mapping[str, str]) -> bytes:
+    """Return a payload as JSON, compressed by gzip; `makers` by name, `parameters` the parameters of its address.
 
     Raise UnknownPayloadError where there is none.
     """
-    trace, maker = _ON_SHOW.get(fingerprint), makers.get(name)
-    theme, code = asked.get("theme", ""), asked.get("lang", "")
+    trace, maker = _SHOWN.get(fingerprint), makers.get(name)
+    theme, code = parameters.get("theme", ""), parameters.get("lang", "")
     if trace is None or maker is None or theme not in get_args(ThemeName) or code not in LANGUAGES:
         raise UnknownPayloadError(name)
-    steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
-    after, parent = asked.get("after") == "1", _parent(asked.get("parent", ""), trace)
-    part = asked.get("part", "")[:400]
+    steps, word = (
+        _steps(parameters.get("steps", ""), len(trace.target_pieces)),
+        _word(parameters.get("word", ""), trace),
+    )
+    after, parent = parameters.get("after") == "1", _parent(parameters.get("parent", ""), trace)
+    part = parameters.get("part", "")[:400]
     key = (
         fingerprint,
         name,
@@ -122,17 +125,17 @@ def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Map
         after,
         parent and parent.fingerprint,
         weights_digest_of(trace),
-        asked.get("models", "")[:40],
+        parameters.get("models", "")[:40],
         part,
     )
 
-    def made() -> bytes:
+    def compute() -> bytes:
         set_language(code)
-        given = PayloadRequest(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent, part)
-        text = orjson.dumps(maker(given), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
+        request = PayloadRequest(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent, part)
+        text = orjson.dumps(maker(request), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)
 
-    return _MADE.get(key, made)
+    return _MADE.get(key, compute)
 
 
 def _steps(text: str, count: int) -> tuple[int, ...]:
@@ -157,7 +160,7 @@ def _parent(fingerprint: str, trace: Trace) -> Trace | None:
     """Return the translation with this fingerprint if `trace` may derive from it: same sentence and same model."""
     if not fingerprint:
         return None
-    parent = _ON_SHOW.get(fingerprint)
+    parent = _SHOWN.get(fingerprint)
     if parent is None or not parent.translated or not trace.translated:
         raise UnknownPayloadError(fingerprint)
     if (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):

@@ -7,14 +7,14 @@ import streamlit as st
 from attnviz.languages import gettext
 
 
-def asked_for() -> bool:
+def is_configured() -> bool:
     """Return whether the secrets have a section `auth` with a provider."""
     return st.secrets.load_if_toml_exists() and "auth" in st.secrets
 
 
 def signed_in() -> bool:
     """Return whether this visitor may see the page; if not, draw the sign-in button."""
-    if not asked_for() or st.user.is_logged_in:
+    if not is_configured() or st.user.is_logged_in:
         return True
     with st.container(key="sign_in"):
         st.subheader(gettext("This page asks who you are"), anchor=False)
@@ -25,5 +25,5 @@ def signed_in() -> bool:
 
 def sign_out_link() -> None:
     """Draw the sign-out button for visitors who have signed in."""
-    if asked_for() and st.user.is_logged_in:
+    if is_configured() and st.user.is_logged_in:
         st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")

@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.browser_programs import serif_style
 from attnviz.figures.browser import shares_style
 from attnviz.palette import ThemeName
-from attnviz.ui.components.popover_focus.popover_focus import mind_focus
+from attnviz.ui.components.popover_focus.popover_focus import manage_popover_focus
 from attnviz.ui.components.theme.theme import follow_theme
 
 _FOLDER = Path(__file__).parent
@@ -29,5 +29,5 @@ def apply_style(theme: ThemeName) -> None:
     """
     own = (_FOLDER / "page.css").read_text(encoding="utf-8")
     st.html(f"<style>{serif_style()}{shares_style()}\n{own}</style>")
-    mind_focus()
+    manage_popover_focus()
     follow_theme(theme)

@@ -27,12 +27,14 @@ def about_face(face: Face) -> str:
         )
     if face == "after":
         return gettext(
-            "After the word: α′, the posterior attention, computed once the word is known. It multiplies α by "
-            "the probability of the word if the step looks at that column only. Where α is wrong, the usual "
-            "reason is that it is computed before the word. Neither α nor α′ is a cause. α′ also uses the other "
-            "steps; “After the word” below applies Bayes’ rule to one step."
+            "After the word: α′, the posterior attention, computed once the word is known. For each column, it "
+            "multiplies α by the probability of the word if the step looks at that column only. Where α is "
+            "wrong, the usual reason is that the step computes α before it knows the word. Neither α nor α′ is "
+            "the cause of the word. α′ also uses the other steps; “After the word” below applies Bayes’ rule to "
+            "one step."
         )
     return gettext(
         "The difference, α′ − α: blue where the word raises the weight of the column, red where it lowers it. "
-        "Where α is wrong, the usual reason is that it is computed before the word. Neither α nor α′ is a cause."
+        "Where α is wrong, the usual reason is that the step computes α before it knows the word. Neither α nor "
+        "α′ is the cause of the word."
     )

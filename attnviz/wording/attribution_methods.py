@@ -16,11 +16,11 @@ from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent
 
 
-class Told(NamedTuple):
+class MethodTexts(NamedTuple):
     """Texts about an attribution method."""
 
     name: str
-    says: str
+    summary: str
     """What it measures, in a few words."""
     unit: str
     """The unit of its numbers."""
@@ -28,16 +28,16 @@ class Told(NamedTuple):
     """What it is and what it leaves out."""
 
 
-def attribution_method_names() -> dict[AttributionMethod, Told]:
+def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
     """Return the texts about each attribution method."""
     return {
-        "attention": Told(
+        "attention": MethodTexts(
             gettext("Attention α"),
             gettext("where the decoder looked"),
             gettext("weight"),
             gettext("Attention shows where the decoder looked, before it knew the word."),
         ),
-        "posterior": Told(
+        "posterior": MethodTexts(
             gettext("Posterior"),
             gettext("attention given the word"),
             gettext("share"),
@@ -47,7 +47,7 @@ def attribution_method_names() -> dict[AttributionMethod, Told]:
                 "uses this step alone; α′ in the heatmap also uses the other steps."
             ),
         ),
-        "logit_attribution": Told(
+        "logit_attribution": MethodTexts(
             gettext("Logit attribution"),
             gettext("added to the logit"),
             gettext("logits"),
@@ -56,16 +56,16 @@ def attribution_method_names() -> dict[AttributionMethod, Told]:
                 "what it adds to the mean logit of all words. It leaves out what comes through the decoder state."
             ),
         ),
-        "gradient": Told(
+        "gradient": MethodTexts(
             gettext("Gradient × input"),
             gettext("effect of small input changes"),
             gettext("nats"),
             gettext(
-                "Gradient × input is how fast the log probability of the word changes when the embedding of a "
-                "piece is scaled, through encoder and decoder. It describes small changes only."
+                "Gradient × input is how fast the log probability of the word changes, through encoder and "
+                "decoder, when the embedding of a piece is scaled. It describes small changes only."
             ),
         ),
-        "erased": Told(
+        "erased": MethodTexts(
             gettext("Erased from attention"),
             gettext("lost if not looked at"),
             gettext("nats"),
@@ -74,7 +74,7 @@ def attribution_method_names() -> dict[AttributionMethod, Told]:
                 "piece. The annotations of its neighbours still contain information about it."
             ),
         ),
-        "erased_input": Told(
+        "erased_input": MethodTexts(
             gettext("Erased from the input"),
             gettext("lost if not read"),
             gettext("nats"),
@@ -86,35 +86,37 @@ def attribution_method_names() -> dict[AttributionMethod, Told]:
     }
 
 
-def step_agreement(trace: Trace, found: AttributionMethods, step: int) -> str:
+def step_agreement(trace: Trace, methods: AttributionMethods, step: int) -> str:
     """Return how far the methods agree at 0-based `step`: top pieces, orders and shares."""
-    told = attribution_method_names()
-    first = {name: int(found.matrices[name][step].argmax()) for name in found.names}
-    named, agreed = Counter(first.values()).most_common(1)[0]
-    piece = quoted_name(trace.source_pieces[named])
-    if agreed == len(first):
+    texts = attribution_method_texts()
+    first = {name: int(methods.matrices[name][step].argmax()) for name in methods.names}
+    top_piece, count = Counter(first.values()).most_common(1)[0]
+    piece = quoted_name(trace.source_pieces[top_piece])
+    if count == len(first):
         start = gettext("All {count} attributions rank {piece} first.", count=len(first), piece=piece)
     else:
         others = "; ".join(
-            gettext("{answer}: {piece}", answer=told[name].name, piece=quoted_name(trace.source_pieces[j]))
+            gettext("{answer}: {piece}", answer=texts[name].name, piece=quoted_name(trace.source_pieces[j]))
             for name, j in first.items()
-            if j != named
+            if j != top_piece
         )
         start = gettext(
             "{agreed} of {count} attributions rank {piece} first. The others: {others}.",
-            agreed=agreed,
+            agreed=count,
             count=len(first),
             piece=piece,
             others=others,
         )
-    return " ".join([start, *_orders_and_shares(agreement(found, step))])
+    return " ".join([start, *_orders_and_shares(agreement(methods, step))])
 
 
-def sentence_agreement(found: Agreement, steps: int) -> str:
+def sentence_agreement(pairwise: Agreement, steps: int) -> str:
     """Return how far the methods agree over all `steps` of a translation."""
-    told = attribution_method_names()
-    (one, other), (here, there) = ([told[name].name for name in pair] for pair in (found.together(), found.apart()))
-    top = found.top[np.triu_indices(len(found.names), 1)]
+    texts = attribution_method_texts()
+    (one, other), (here, there) = (
+        [texts[name].name for name in pair] for pair in (pairwise.together(), pairwise.apart())
+    )
+    top = pairwise.top[np.triu_indices(len(pairwise.names), 1)]
     start = ngettext(
         "Over {count} step, “{one}” and “{other}” rank the same source piece first most often ({most}). “{here}” "
         "and “{there}” do so least often ({least}).",
@@ -128,13 +130,13 @@ def sentence_agreement(found: Agreement, steps: int) -> str:
         there=there,
         least=percent(float(top.min())),
     )
-    return " ".join([start, *_orders_and_shares(found)])
+    return " ".join([start, *_orders_and_shares(pairwise)])
 
 
-def _orders_and_shares(found: Agreement) -> Iterator[str]:
+def _orders_and_shares(pairwise: Agreement) -> Iterator[str]:
     """Yield sentences on Kendall's tau and on total variation, where they are defined for a pair."""
-    pairs = np.triu_indices(len(found.names), 1)
-    tau, variation = found.tau[pairs], found.variation[pairs]
+    pairs = np.triu_indices(len(pairwise.names), 1)
+    tau, variation = pairwise.tau[pairs], pairwise.variation[pairs]
     if np.isfinite(tau).any():
         yield gettext(
             "Kendall’s τ compares how two attributions order all source pieces; its mean over the pairs of "
@@ -151,8 +153,8 @@ def _orders_and_shares(found: Agreement) -> Iterator[str]:
 def attributions_caveat() -> str:
     """Return what a comparison of attribution methods does and does not show."""
     return gettext(
-        "The attributions answer different questions, so they can differ and all be right. Where they agree, the "
-        "word depends on that piece by every measure. Where they differ, do not read any single one as the "
+        "The attributions answer different questions, so they can differ and all be right. Where they agree on a "
+        "piece, the word depends on it by every measure. Where they differ, do not read any single one as the "
         "reason. Kendall’s τ is 1 for the same order and 0 for unrelated orders. It counts the many small "
         "entries as much as the few large ones, so it is low even where all attributions rank the same piece "
         "first."

@@ -18,7 +18,7 @@ _BEFORE = 2
 """Number of words quoted before the first difference from another hypothesis."""
 
 
-def told_hypothesis(tree: BeamTree, index: int, beside: int | None = None) -> str:
+def hypothesis_text(tree: BeamTree, index: int, beside: int | None = None) -> str:
     """Return a hypothesis in quotation marks.
 
     A long one that begins like `beside` starts shortly before the first word in which they differ.
@@ -42,26 +42,26 @@ def scoring(tree: BeamTree, index: int) -> str:
     return f"{divided} = {score}".replace(" ", NO_BREAK)
 
 
-def why_it_won(tree: BeamTree) -> str:
+def winner_sentence(tree: BeamTree) -> str:
     """Return why the winner won, and which hypothesis would win without length normalisation."""
     winner, likeliest = tree.winner, tree.likeliest
     if len(tree.finished) == 1:
-        told = gettext(
+        sentence = gettext(
             "One hypothesis finished, {winner}: {score}.",
-            winner=told_hypothesis(tree, winner),
+            winner=hypothesis_text(tree, winner),
             score=scoring(tree, winner),
         )
-        return told + (" " + gettext("Greedy search keeps only one.") if tree.beam == 1 else "")
-    told = gettext(
+        return sentence + (" " + gettext("Greedy search keeps only one.") if tree.beam == 1 else "")
+    sentence = gettext(
         "{winner} won: it has the highest score of the {count} finished hypotheses, {score}. {second} comes "
         "next, with {beaten}.",
-        winner=told_hypothesis(tree, winner),
+        winner=hypothesis_text(tree, winner),
         count=len(tree.finished),
         score=scoring(tree, winner),
-        second=told_hypothesis(tree, tree.finished[1], winner),
+        second=hypothesis_text(tree, tree.finished[1], winner),
         beaten=scoring(tree, tree.finished[1]),
     )
-    return f"{told} {_without_normalisation(tree, winner, likeliest)}"
+    return f"{sentence} {_without_normalisation(tree, winner, likeliest)}"
 
 
 def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
@@ -69,33 +69,36 @@ def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
     if not tree.length_penalty:
         return gettext("The scores are not divided by the length (the length penalty is 0).")
     if likeliest == winner:
-        return gettext("It also has the highest log p: dividing log p by the length does not change the winner.")
+        return gettext("The winner also has the highest log p: it wins with or without division by the length.")
     return gettext(
-        "Without division by the length, {likeliest} would win: its log p is {larger}, above {smaller}. Each "
-        "piece adds a negative number to log p, which favours short hypotheses. The division corrects this.",
-        likeliest=told_hypothesis(tree, likeliest, winner),
+        "Without division by the length, {likeliest} would win: its log p is {larger}, that of the winner "
+        "{smaller}. Each piece adds a negative number to log p, which favours short hypotheses. The division "
+        "corrects this.",
+        likeliest=hypothesis_text(tree, likeliest, winner),
         larger=decimal(tree.nodes[likeliest].total),
         smaller=decimal(tree.nodes[winner].total),
     )
 
 
-def where_it_is(tree: BeamTree, ids: Sequence[int]) -> str:
+def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
     """Return where in the tree a translation with these `ids`, `</s>` last, was dropped; empty for the winner."""
     index = tree.find(ids)
     if index == tree.winner:
         return ""
     if index is None:
         known = next(length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None)
-        told = gettext(
+        sentence = gettext(
             "The translation shown leaves this tree at step {step}: the search did not consider the piece "
             "written there.",
             step=known + 1,
         )
         last = tree.find(ids[:known])
         if last is None or tree.nodes[last].fate == "continued":
-            return told
+            return sentence
         fate = fate_of(tree, last)
-        return f"{told} " + gettext("The hypothesis it starts with: {fate}", fate=fate[0].lower() + fate[1:])
+        return f"{sentence} " + gettext(
+            "The hypothesis the translation starts with: {fate}", fate=fate[0].lower() + fate[1:]
+        )
     if index in tree.finished:
         return gettext(
             "The translation shown is number {place} of the finished hypotheses.", place=tree.finished.index(index) + 1
@@ -105,23 +108,27 @@ def where_it_is(tree: BeamTree, ids: Sequence[int]) -> str:
     )
 
 
-def course_of_search(tree: BeamTree) -> str:
+def search_sentence(tree: BeamTree) -> str:
     """Return how many hypotheses the search considered, and what happened to them."""
     counts: Counter[str] = Counter(node.fate for node in tree.nodes)
-    told = gettext(
+    sentence = gettext(
         "In {steps} the search considered {hypotheses}.",
         steps=ngettext("{count} step", "{count} steps", tree.steps),
         hypotheses=ngettext("{count} hypothesis", "{count} hypotheses", len(tree.nodes)),
     )
     dropped = [
-        ngettext("{count} fell out of the beam at once", "{count} fell out of the beam at once", counts["outside"]),
+        ngettext(
+            "{count} fell out of the beam immediately", "{count} fell out of the beam immediately", counts["outside"]
+        ),
         gettext("{count} a step later", count=counts["overtaken"]),
         ngettext(
-            "{count} unfinished when the search ended", "{count} unfinished when the search ended", counts["pruned"]
+            "{count} was unfinished when the search ended",
+            "{count} were unfinished when the search ended",
+            counts["pruned"],
         ),
     ]
     shown = [part for part, fate in zip(dropped, ("outside", "overtaken", "pruned"), strict=True) if counts[fate]]
-    return f"{told} {', '.join(shown)}." if shown else told
+    return f"{sentence} {', '.join(shown)}." if shown else sentence
 
 
 def fate_of(tree: BeamTree, index: int) -> str:

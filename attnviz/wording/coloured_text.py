@@ -12,24 +12,24 @@ Spans = list[tuple[Kind, str]]
 _OPEN: dict[Kind, str] = {"source": "\x01", "target": "\x02", "context": "\x03"}
 _CLOSE = "\x04"
 _KINDS: dict[str, Kind] = {sign: kind for kind, sign in _OPEN.items()}
-_SIGNS = re.compile(f"[{''.join(_KINDS)}{_CLOSE}]")
+_MARKS = re.compile(f"[{''.join(_KINDS)}{_CLOSE}]")
 
 
 def coloured(text: str, kind: Kind) -> str:
     """Return `text`, which may be user input, marked as a coloured part of a sentence."""
-    return f"{_OPEN[kind]}{_SIGNS.sub('', text)}{_CLOSE}"
+    return f"{_OPEN[kind]}{_MARKS.sub('', text)}{_CLOSE}"
 
 
 def spans(sentence: str) -> Spans:
     """Return the parts of a `sentence` in order, each with its colour."""
-    found: Spans = []
+    parts: Spans = []
     for part in re.split(f"(?=[{''.join(_KINDS)}])|{_CLOSE}", sentence):
         if part:
             kind = _KINDS.get(part[0], "")
-            found.append((kind, part[1:] if kind else part))
-    return found
+            parts.append((kind, part[1:] if kind else part))
+    return parts
 
 
 def plain(sentence: str) -> str:
     """Return a `sentence` without colour marks."""
-    return _SIGNS.sub("", sentence)
+    return _MARKS.sub("", sentence)

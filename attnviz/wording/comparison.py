@@ -62,17 +62,17 @@ def _both(names: Names, numbers: tuple[float, float], symbol: str, places: int) 
 
 def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
     """Return sentences about what two translations share and how they differ."""
-    told = []
+    sentences = []
     if not (compared.source.same and compared.target.same):
-        told.append(_shared(compared))
-    if compared.looks and compared.face != "difference" and np.isfinite(compared.moved).any():
-        told.append(_looks(compared, names))
-    told.append(_likelihoods(compared, names))
-    return told
+        sentences.append(_shared(compared))
+    if compared.both_attend and compared.face != "difference" and np.isfinite(compared.moved).any():
+        sentences.append(_attention(compared, names))
+    sentences.append(_likelihoods(compared, names))
+    return sentences
 
 
 def _shared(compared: Comparison) -> str:
-    """Return how many places are shared."""
+    """Return how many source and target positions are shared."""
     counts = {
         "source": int(compared.source.shared.sum()),
         "sources": len(compared.source.names),
@@ -92,11 +92,11 @@ def _shared(compared: Comparison) -> str:
     )
 
 
-def _looks(compared: Comparison, names: Names) -> str:
+def _attention(compared: Comparison, names: Names) -> str:
     """Return how far the attention differs, and where most."""
     mean, row = float(np.nanmean(compared.moved)), int(np.nanargmax(compared.moved))
     if compared.moved[row] < 0.005:
-        return gettext("The attention in all shared rows is the same.")
+        return gettext("Each shared row has the same attention in both translations.")
     start = gettext(
         "On average, {mean} of the attention in a shared row differs (total variation). The row of {word} "
         "differs most: {share}.",
@@ -123,8 +123,8 @@ def _looks(compared: Comparison, names: Names) -> str:
 def _likelihoods(compared: Comparison, names: Names) -> str:
     """Return the log probabilities of both, and where they differ most."""
     logs = compared.first_log_probabilities, compared.other_log_probabilities
-    sums = [float(np.nansum(one)) for one in logs]
-    told = gettext(
+    sums = [float(np.nansum(values)) for values in logs]
+    sentence = gettext(
         "The log p of all words together is {one} in “{first}” and {two} in “{other}”",
         one=decimal(sums[0]),
         first=names[0],
@@ -133,9 +133,9 @@ def _likelihoods(compared: Comparison, names: Names) -> str:
     )
     gains = logs[1] - logs[0]
     if not np.isfinite(gains).any() or np.nanmax(np.abs(gains)) < 0.005:
-        return told + "."
+        return sentence + "."
     row = int(np.nanargmax(np.abs(gains)))
-    return told + gettext(
+    return sentence + gettext(
         "; of the shared words, {word} changes most, from {one} to {two}.",
         word=_quoted(compared.target, row),
         one=decimal(float(logs[0][row])),
@@ -153,11 +153,11 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
     word, there = _quoted(compared.target, row), compared.aligned_step(step, side)
     one, two = names if side == "first" else names[::-1]
     if there is None:
-        told = [gettext("{word} is written only in “{first}”.", word=word, first=one)]
+        sentences = [gettext("{word} is written only in “{first}”.", word=word, first=one)]
     elif there == step:
-        told = [gettext("{word}: step {step} in both translations.", word=word, step=step + 1)]
+        sentences = [gettext("{word}: step {step} in both translations.", word=word, step=step + 1)]
     else:
-        told = [
+        sentences = [
             gettext(
                 "{word}: step {step} in “{first}”, step {there} in “{other}”.",
                 word=word,
@@ -167,9 +167,9 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
                 other=two,
             )
         ]
-    told += _step_looks(compared, names, row)
+    sentences += _step_attention(compared, names, row)
     logs = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
-    told.append(
+    sentences.append(
         gettext(
             "log p: {listed}.",
             listed="; ".join(
@@ -177,22 +177,24 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
             ),
         )
     )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
-def _step_looks(compared: Comparison, names: Names, row: int) -> list[str]:
+def _step_attention(compared: Comparison, names: Names, row: int) -> list[str]:
     """Return where each attends most in a row, and how far their attention differs."""
-    if not compared.looks or compared.face == "difference":
+    if not compared.both_attend or compared.face == "difference":
         return []
     listed = []
     for name, values in zip(names, (compared.first[row], compared.other[row]), strict=True):
         if not np.isnan(values).all():
             column = int(np.nanargmax(values))
             listed.append(f"{name} {_quoted(compared.source, column)} ({decimal(float(values[column]))})")
-    told = [gettext("Most attention: {listed}.", listed="; ".join(listed))]
+    sentences = [gettext("Most attention: {listed}.", listed="; ".join(listed))]
     if not np.isnan(compared.moved[row]):
-        told.append(gettext("Share of the attention that differs: {share}.", share=percent(float(compared.moved[row]))))
-    return told
+        sentences.append(
+            gettext("Share of the attention that differs: {share}.", share=percent(float(compared.moved[row])))
+        )
+    return sentences
 
 
 def _quoted(axis: SharedAxis, place: int) -> str:
@@ -202,12 +204,12 @@ def _quoted(axis: SharedAxis, place: int) -> str:
 def comparison_caveat() -> str:
     """Return what a comparison of two translations does not show."""
     return gettext(
-        "A difference shows that the attention is not the same. It does not show which one is right, or why. "
-        "Where the words before a word differ, the two decoder states differ too."
+        "A difference shows that the attention is not the same. It does not show which attention is right, or "
+        "why. Where the words before a word differ between the translations, the two decoder states differ too."
     )
 
 
-def without_looks(model: str) -> str:
+def no_heatmaps_reason(model: str) -> str:
     """Return why there are no heatmaps to compare."""
     return gettext(
         "The model {model} has no attention, so only the probabilities of the words can be compared.",

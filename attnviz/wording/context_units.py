@@ -13,10 +13,10 @@ NEAREST = 3
 """Number of annotations that are named."""
 
 
-def context_sentence(trace: Trace, found: ContextUnits, step: int) -> str:
+def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
     """Return the source words in the context of 0-based `step`, and the annotations most similar to it."""
     nearest = ", ".join(
-        f"{quoted_name(trace.source_pieces[j])} {decimal(float(found.cosines[j]))}" for j in found.nearest[:NEAREST]
+        f"{quoted_name(trace.source_pieces[j])} {decimal(float(units.cosines[j]))}" for j in units.nearest[:NEAREST]
     )
     return gettext(
         "By weight, {context} consists of {mixture}. The annotations with the most similar direction are "
@@ -32,8 +32,8 @@ def units_rule(trace: Trace) -> str:
     return gettext(
         "Each column is one of {count} units of {all}: those where this step’s context vector is furthest from "
         "its mean over all steps, furthest first. In each row a word adds its weight times its annotation: blue "
-        "up, red down. The thin line is the sum of the rows above. → marks units of the forward half, ← of the "
-        "backward half.",
+        "up, red down. The thin line is the sum of the rows above. → marks units of the forward half (read "
+        "forwards), ← units of the backward half.",
         count=min(UNITS, trace.contexts.shape[1]),
         all=trace.contexts.shape[1],
     )

@@ -40,12 +40,12 @@ def preset_names() -> dict[str, str]:
     }
 
 
-def preset_told(preset: str) -> str:
+def preset_caption(preset: str) -> str:
     """Return what a filter preset shows."""
     return {
         "all": gettext("Every pair, in the order of the file."),
         "omitted": gettext("Pairs with English words that get almost no attention, the least attention first."),
-        "repeated": gettext("Pairs that repeat a French word, for the same English word or close by."),
-        "unsure": gettext("The tenth of the pairs that the model finds least likely (log p per word)."),
+        "repeated": gettext("Pairs that repeat a French word, either for the same English word or close together."),
+        "unsure": gettext("One pair in ten: those that the model finds least likely (log p per word)."),
         "copied": gettext("Pairs in which at least half of the French words also occur in the English sentence."),
     }[preset]

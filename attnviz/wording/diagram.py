@@ -12,12 +12,12 @@ from attnviz.trace import Aligned, Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage
-from attnviz.wording.terms import NEW, OLD, Sign, Taken, signs, terms
+from attnviz.wording.terms import NEW, OLD, Symbol, WeightSymbols, symbols, terms
 
 
 def has_diagram(trace: Any) -> bool:
     """Return whether the diagram fits this translator, whose decoder attends before its state changes."""
-    return bool(trace.recurrent and trace.asks_before)
+    return bool(trace.recurrent and trace.queries_previous_state)
 
 
 def no_diagram(trace: Aligned) -> str:
@@ -25,7 +25,7 @@ def no_diagram(trace: Aligned) -> str:
     if trace.imported:
         return gettext(
             "The architecture diagram shows translators that attend before their state changes; this translator "
-            "attends after it. Its stages explain this step."
+            "attends after its state has changed. The stages explain this step."
         )
     return gettext(
         "The architecture diagram shows recurrent translators only. The stages explain what a transformer does "
@@ -36,14 +36,15 @@ def no_diagram(trace: Aligned) -> str:
 def diagram_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
-        "Each vector is drawn as {count} squares, one for each of its numbers that change most in this sentence. "
-        "Blue is positive, red negative.",
+        "Each vector is drawn as {count} squares: the {count} numbers that change most in this sentence. Blue is "
+        "positive, red negative.",
         count=SQUARES,
     )
     ribbons = gettext(
-        "A ribbon is as thick as its weight is large; together the ribbons are always as wide as the context vector."
+        "The thickness of a ribbon shows its attention weight; together the ribbons are always as wide as the "
+        "context vector."
     )
-    one = gettext("There are no weights: every step gets the same vector.")
+    fixed = gettext("There are no attention weights: every step gets the same context vector.")
     return {
         "source": gettext("English piece"),
         "forward": gettext("read forwards"),
@@ -56,7 +57,7 @@ def diagram_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
         "stage": gettext("Stage {place}: {title}. {outcome}. Go there."),
-        "told": f"{ribbons if trace.attends else one} {squares}",
+        "caption": f"{ribbons if trace.attends else fixed} {squares}",
         "start": gettext("first state"),
         "query": gettext("query"),
         "key": gettext("key"),
@@ -65,23 +66,23 @@ def diagram_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
 
 def diagram_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
     """Return the symbols in the equations, by the part of the diagram where they are displayed."""
-    named = terms(trace)
-    key = " + ".join(filter(None, (f"{named.key} h_j", named.key_bias)))
+    trace_terms = terms(trace)
+    key = " + ".join(filter(None, (f"{trace_terms.key} h_j", trace_terms.key_bias)))
     return {
-        "query": signs(f"{named.query} s_{{{OLD}}}") if named.key else [],
-        "key": signs(key) if named.key else [],
-        "energy": signs(named.energy),
-        "embedded": signs(named.embedded),
-        "inside": signs(" , ".join(named.inside)),
-        "moving": _taken(named.moving),
-        "readout": _taken(named.readout),
-        "scores": signs(" , ".join(filter(None, (named.scores, named.scores_bias)))),
-        "chance": signs(f"p ( y_{{{NEW}}} )"),
+        "query": symbols(f"{trace_terms.query} s_{{{OLD}}}") if trace_terms.key else [],
+        "key": symbols(key) if trace_terms.key else [],
+        "energy": symbols(trace_terms.energy),
+        "embedded": symbols(trace_terms.embedded),
+        "inside": symbols(" , ".join(trace_terms.inside)),
+        "moving": _weight_symbols(trace_terms.moving),
+        "readout": _weight_symbols(trace_terms.readout),
+        "scores": symbols(" , ".join(filter(None, (trace_terms.scores, trace_terms.scores_bias)))),
+        "chance": symbols(f"p ( y_{{{NEW}}} )"),
     }
 
 
-def _taken(weights: Taken) -> dict[str, list[Sign]]:
-    return {name: signs(latex) for name, latex in asdict(weights).items()}
+def _weight_symbols(weights: WeightSymbols) -> dict[str, list[Symbol]]:
+    return {name: symbols(latex) for name, latex in asdict(weights).items()}
 
 
 NAMED, LEAST = 3, 0.05
@@ -111,8 +112,8 @@ def diagram_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
         "The encoder has read {count} English pieces in both directions; each piece has an annotation.",
         count=len(trace.source_pieces),
     )
-    return " ".join([start, read, *(_told(stage) for stage in stages)])
+    return " ".join([start, read, *(_stage_sentence(stage) for stage in stages)])
 
 
-def _told(stage: Stage) -> str:
+def _stage_sentence(stage: Stage) -> str:
     return gettext("{title}: {outcome}.", title=stage.title, outcome=stage.outcome)

@@ -12,8 +12,8 @@ from attnviz.analysis.interventions import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
-from attnviz.trace.attention_matrix import Looks
-from attnviz.trace.interventions import acting_on
+from attnviz.trace.attention_matrix import AttentionMatrix
+from attnviz.trace.interventions import interventions_at
 from attnviz.wording.latex import NEW_LINE, aligned, coloured, number, safe_text, vector
 from attnviz.wording.scorers import filled, texts_of
 from attnviz.wording.terms import NEW, OLD, terms
@@ -107,20 +107,20 @@ def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
 
 def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
     """Return the template of an energy; `state` is the index of the querying state."""
-    told, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
+    texts, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
     parts = {
         "state": coloured(colours.decoder, f"s_{{{state}}}"),
         "annotation": coloured(colours.encoder, "h_{⟦j⟧}"),
         "bias": f" + {bias}" if bias else "",
     }
-    return Equation(1, aligned(*filled(told.energy, parts)), told.note if state == OLD else told.note_after)
+    return Equation(1, aligned(*filled(texts.energy, parts)), texts.note if state == OLD else texts.note_after)
 
 
-def softmax_equation(trace: Looks, note: str, last: str = "") -> Equation:
+def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equation:
     """Return the template of a softmax of numbers named ⟦symbol⟧, over the source pieces up to `last`."""
-    everything = rf"\sum_{{k=1}}^{{{last or len(trace.source_pieces)}}} e^{{⟦symbol⟧_{{⟦i⟧,k}}}}"
+    denominator = rf"\sum_{{k=1}}^{{{last or len(trace.source_pieces)}}} e^{{⟦symbol⟧_{{⟦i⟧,k}}}}"
     lines = (
-        rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{e^{{⟦symbol⟧_{{⟦i⟧,⟦j⟧}}}}}}{{{everything}}}",
+        rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{e^{{⟦symbol⟧_{{⟦i⟧,⟦j⟧}}}}}}{{{denominator}}}",
         r"&= \frac{e^{⟦exponent⟧}}{⟦exponentials⟧}",
         r"&= ⟦weight⟧",
     )
@@ -168,13 +168,13 @@ def _state(trace: Trace, colours: Palette) -> Equation:
 def _word(trace: Trace, colours: Palette) -> Equation:
     current = trace.config["readout_state"] == "current"
     state = coloured(colours.decoder, f"s_{{{NEW if current else OLD}}}")
-    context, named = coloured(colours.context, "c_{⟦i⟧}"), terms(trace)
-    taken = named.readout
+    context, symbols = coloured(colours.context, "c_{⟦i⟧}"), terms(trace)
+    weights = symbols.readout
     lines = (
-        rf"t_{{⟦i⟧}} &= \operatorname{{maxout}}({taken.state} {state} + {taken.word} {named.embedded}",
-        rf"&\quad + {taken.context} {context} + {taken.bias})",
+        rf"t_{{⟦i⟧}} &= \operatorname{{maxout}}({weights.state} {state} + {weights.word} {symbols.embedded}",
+        rf"&\quad + {weights.context} {context} + {weights.bias})",
         r"&= ⟦readout⟧⟦chosen⟧",
-        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({named.scores} t_{{⟦i⟧}} + {named.scores_bias})_{{y_{{⟦i⟧}}}}",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({symbols.scores} t_{{⟦i⟧}} + {symbols.scores_bias})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
     appendix = gettext("the state before the step, as in the paper's appendix")
@@ -188,7 +188,7 @@ def _word(trace: Trace, colours: Palette) -> Equation:
 
 def weighed_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
     """Return query, sum of exponentials and sum of annotations of 0-based `step`."""
-    changed = acting_on(trace.interventions, step)
+    changed = interventions_at(trace.interventions, step)
     return {
         "query": vector(trace.queries[step]),
         "symbol": r"\tilde{e}" if changed else "e",
@@ -221,7 +221,7 @@ def _continued(terms: list[str]) -> str:
 def _exponents(trace: Recurrent, step: int) -> NDArray[np.float64]:
     """Return the energies of a step after interventions, (Tx,)."""
     energies = trace.energies[step].astype(np.float64)
-    acting = acting_on(trace.interventions, step)
+    acting = interventions_at(trace.interventions, step)
     return changed_energies(energies, acting) if acting else energies
 
 

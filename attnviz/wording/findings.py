@@ -66,24 +66,24 @@ def _omitted(trace: Readable, finding: Finding) -> str:
 
 
 def _overused(trace: Readable, finding: Finding) -> str:
-    told = {"source": _source(trace, finding), "value": finding.value}
+    values = {"source": _source(trace, finding), "value": finding.value}
     if finding.strong:
         return gettext(
-            "The attention on {source} adds up to {value:.1f}, from words the model was unsure of: are they too "
-            "many, or the wrong ones?",
-            **told,
+            "The attention on {source} adds up to {value:.1f}. It comes from words that the model was unsure of: "
+            "are some superfluous or wrong?",
+            **values,
         )
-    return gettext("The attention on {source} adds up to {value:.1f}: several words translate it.", **told)
+    return gettext("The attention on {source} adds up to {value:.1f}: several words translate it.", **values)
 
 
 def _repeated(trace: Readable, finding: Finding) -> str:
-    told = {"target": _target(trace, finding), "count": int(finding.value)}
+    values = {"target": _target(trace, finding), "count": int(finding.value)}
     if finding.source is None:
-        return gettext("{target} was written {count} times, the last two close together.", **told)
+        return gettext("{target} was written {count} times, the last two close together.", **values)
     return gettext(
         "{target} was written {count} times, each time looking most at {source}.",
         source=_source(trace, finding),
-        **told,
+        **values,
     )
 
 
@@ -114,12 +114,12 @@ def _shifted(trace: Readable, finding: Finding) -> str:
 
 def _identical(trace: Readable, finding: Finding) -> str:
     words = trace.words()
-    of = merged(len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0]))
+    merge = merged(len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0]))
     return gettext(
         "{target} is spelled like the source word that it looked at: α = {value:.2f}{of}.",
         target=_target(trace, finding),
         value=finding.value,
-        of=f" ({of})" if of else "",
+        of=f" ({merge})" if merge else "",
     )
 
 
@@ -141,20 +141,22 @@ def nothing_found(trace: Any) -> str:
     """Return what was checked where nothing was found, and what could not be checked."""
     if not trace.translated:
         return gettext(
-            "The checks found nothing in this attention. They look at weights, not at meaning, and the "
-            "probabilities are not known."
+            "The checks found nothing in this attention. They look at weights, not at meaning. The probabilities "
+            "of the words are not known."
         )
     if trace.attends and not trace.attends_once and not trace.imported:
-        told = [
+        sentences = [
             gettext(
-                "No word was improbable. One attention distribution among many does not show what was left out "
-                "or said twice."
+                "No word was improbable. A step has many attention distributions, and one of them does not show "
+                "what was left out or said twice."
             )
         ]
     elif not trace.attends:
-        told = [gettext("No word was improbable. Without attention, nothing shows what was left out or said twice.")]
+        sentences = [
+            gettext("No word was improbable. Without attention, nothing shows what was left out or said twice.")
+        ]
     else:
-        told = [
+        sentences = [
             gettext(
                 "The checks found nothing. Every content word got attention, none of them too much. No word was "
                 "repeated, and no word was improbable. The checks look at weights and probabilities, not at "
@@ -163,8 +165,8 @@ def nothing_found(trace: Any) -> str:
         ]
     if trace.unknown_characters:
         listed = ", ".join(map(quote, trace.unknown_characters[:10]))
-        told.append(gettext("Not checked, because the model cannot read it: {listed}.", listed=listed))
-    return " ".join(told)
+        sentences.append(gettext("The checks leave out what the model cannot read: {listed}.", listed=listed))
+    return " ".join(sentences)
 
 
 def _distance(words: int) -> str:
@@ -178,26 +180,26 @@ def summary_sentence(summary: Summary | None) -> str:
     """Return the summary of an alignment in words."""
     if summary is None:
         return gettext("Without attention there is no alignment to read: every step got the same context vector.")
-    told = [
+    sentences = [
         _order(summary),
         ngettext(
-            "On average, a step gives its strongest piece {share} and spreads its attention over about "
-            "{count:.1f} pieces.",
-            "On average, a step gives its strongest piece {share} and spreads its attention over about "
-            "{count:.1f} pieces.",
-            summary.alike,
+            "On average, the most attended piece gets {share} of a step’s attention, which spreads over about "
+            "{count:.1f} piece in all.",
+            "On average, the most attended piece gets {share} of a step’s attention, which spreads over about "
+            "{count:.1f} pieces in all.",
+            summary.perplexity,
             share=percent(summary.strongest),
         ),
     ]
     if summary.identical:
-        told.append(
+        sentences.append(
             ngettext(
                 "One word is spelled as in the source.",
                 "{count} words are spelled as in the source.",
                 summary.identical,
             )
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _order(summary: Summary) -> str:
@@ -207,39 +209,45 @@ def _order(summary: Summary) -> str:
     mostly, moves = summary.forward >= MOSTLY_FORWARD * summary.moves, summary.moves
     if mostly:
         return ngettext(
-            "Mostly word by word: {count} of {moves} moves from word to word goes back to the left.",
-            "Mostly word by word: {count} of {moves} moves from word to word go back to the left.",
+            "Mostly word by word: from one word to the next, the alignment goes back to the left {count} time in "
+            "{moves}.",
+            "Mostly word by word: from one word to the next, the alignment goes back to the left {count} times "
+            "in {moves}.",
             back,
             moves=moves,
         )
     return ngettext(
-        "With a change of order: {count} of {moves} moves from word to word goes back to the left.",
-        "With changes of order: {count} of {moves} moves from word to word go back to the left.",
+        "With a change of order: from one word to the next, the alignment goes back to the left {count} time in "
+        "{moves}.",
+        "With changes of order: from one word to the next, the alignment goes back to the left {count} times in "
+        "{moves}.",
         back,
         moves=moves,
     )
 
 
-def step_look(trace: Aligned, step: int) -> str:
+def step_attention_sentence(trace: Aligned, step: int) -> str:
     """Return 0-based `step` in words: attention, its width, its distance from the step before, and certainty."""
     start = gettext("Step {step}, {name}.", step=step + 1, name=quoted_name(trace.target_pieces[step]))
     sure = [_certainty(trace, step)] if isinstance(trace, Record) else []
-    return " ".join([start, *_look(trace, step), *sure])
+    return " ".join([start, *_attention(trace, step), *sure])
 
 
-def _look(trace: Aligned, step: int) -> list[str]:
+def _attention(trace: Aligned, step: int) -> list[str]:
     if not trace.attends:
         return []
     alpha = trace.alignment[step]
     if not alpha.any():
         return [gettext("It is linked to nothing.")]
     first, *others = np.argsort(-alpha, kind="stable")
-    seen = quoted_name(trace.source_pieces[first])
+    attended = quoted_name(trace.source_pieces[first])
     if others and alpha[others[0]] >= HARDLY_LESS * alpha[first]:
-        seen = gettext("{first}, then at {second}", first=seen, second=quoted_name(trace.source_pieces[others[0]]))
+        attended = gettext(
+            "{first}, then at {second}", first=attended, second=quoted_name(trace.source_pieces[others[0]])
+        )
     bits = float(entropy(alpha))
     alone = 2**bits < ALONE
-    wide = (
+    spread = (
         gettext("and at hardly anything else")
         if alone
         else ngettext(
@@ -248,19 +256,19 @@ def _look(trace: Aligned, step: int) -> list[str]:
             2**bits,
         )
     )
-    told = [
+    sentences = [
         ngettext(
             "It looked most at {seen}, {wide} (entropy H = {count:.2f} of {most:.2f} bits).",
             "It looked most at {seen}, {wide} (entropy H = {count:.2f} of {most:.2f} bits).",
             bits,
-            seen=seen,
-            wide=wide,
+            seen=attended,
+            wide=spread,
             most=np.log2(len(alpha)),
         ),
     ]
     if step:
-        told.append(_move(int(first) - int(trace.alignment[step - 1].argmax())))
-    return told
+        sentences.append(_move(int(first) - int(trace.alignment[step - 1].argmax())))
+    return sentences
 
 
 def _move(pieces: int) -> str:
@@ -289,7 +297,10 @@ def _certainty(trace: Record, step: int) -> str:
     foil, q = trace.top_pieces[step][foils[0]], float(trace.top_probabilities[step][foils[0]])
     name, share = quoted_name(foil), percent(q)
     if q > p:
-        return gettext("The model preferred {name}, with {share}.", name=name, share=share)
+        return gettext("The model preferred {name}, with probability {share}.", name=name, share=share)
     return gettext(
-        "The model was {sure} of the word; next came {name} with {share}.", sure=sure, name=name, share=share
+        "The model was {sure} of the word; the next most likely piece was {name}, with {share}.",
+        sure=sure,
+        name=name,
+        share=share,
     )

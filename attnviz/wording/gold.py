@@ -23,7 +23,7 @@ def mark_names() -> dict[str, str]:
     }
 
 
-def links_told(sure: int, possible: int) -> dict[str, str]:
+def link_count_texts(sure: int, possible: int) -> dict[str, str]:
     """Return the numbers of sure and possible links in words, under "sure" and "possible"."""
     return {
         "sure": ngettext("{count} sure link", "{count} sure links", sure),
@@ -31,19 +31,20 @@ def links_told(sure: int, possible: int) -> dict[str, str]:
     }
 
 
-def gold_summary(gold: GoldLinks, judged: Mapping[Face, LinkErrors]) -> str:
+def gold_summary(gold: GoldLinks, errors_by_face: Mapping[Face, LinkErrors]) -> str:
     """Return how the links of each displayed face compare with the gold links."""
     drawn = gettext(
-        "These words have {sure} and {possible}, marked by hand.", **links_told(len(gold.sure), len(gold.possible))
+        "This pair of sentences has {sure} and {possible}, marked by hand.",
+        **link_count_texts(len(gold.sure), len(gold.possible)),
     )
-    return " ".join((drawn, *(_rates(face, errors) for face, errors in judged.items())))
+    return " ".join((drawn, *(_rates(face, errors) for face, errors in errors_by_face.items())))
 
 
 def _rates(face: Face, errors: LinkErrors) -> str:
     name = face_names()[face]
     if errors.rate is None:
         return gettext("{face}: the model does not link any words.", face=name)
-    told = ngettext(
+    sentence = ngettext(
         "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is at least possible. The "
         "model finds {recall} of the sure links.",
         "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are at least possible. "
@@ -54,7 +55,7 @@ def _rates(face: Face, errors: LinkErrors) -> str:
         precision=percent(errors.rate.precision),
         recall=percent(errors.rate.recall),
     )
-    return f"{told} {_mutual(errors.mutual)}".strip()
+    return f"{sentence} {_mutual(errors.mutual)}".strip()
 
 
 def _mutual(rate: ErrorRate | None) -> str:
@@ -62,32 +63,33 @@ def _mutual(rate: ErrorRate | None) -> str:
     if rate is None:
         return ""
     return gettext(
-        "A mutual link is the largest share of both its words; for these alone, the rate is {aer}.",
+        "A mutual link has the largest weight in its row and its column. For mutual links alone, the error rate "
+        "is {aer}.",
         aer=decimal(rate.aer),
     )
 
 
 def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
-    """Return that a sure link was missed, and what its target word is linked to instead."""
+    """Return the message that a sure link was missed, and what its target word is linked to instead."""
     linked = next((source for source, target in errors.found if target == link[1]), None)
-    told = _named(words, link)
+    values = _link_values(words, link)
     if linked is None:
-        return gettext("The model misses {source} → {target} ({link}): it links {target} to nothing.", **told)
+        return gettext("The model misses {source} → {target} ({link}): it links {target} to nothing.", **values)
     return gettext(
         "The model misses {source} → {target} ({link}): it links {target} to {other}.",
         other=quote(shorten(words.source[linked], 30)),
-        **told,
+        **values,
     )
 
 
 def false_sentence(words: Words, link: Link) -> str:
-    """Return that a found link is not even possible."""
+    """Return the message that a link of the model is not even possible."""
     return gettext(
-        "The model’s link {source} → {target} ({link}) is false: it is not marked by hand.", **_named(words, link)
+        "The model’s link {source} → {target} ({link}) is false: it is not marked by hand.", **_link_values(words, link)
     )
 
 
-def _named(words: Words, link: Link) -> dict[str, str]:
+def _link_values(words: Words, link: Link) -> dict[str, str]:
     """Return the words of a link and their indices, since a word may occur twice."""
     j, i = link
     return {
@@ -101,13 +103,13 @@ def what_links_count() -> str:
     """Return how links are written, and which words they count."""
     return gettext(
         "Write links as 0-0 1?2: a source word, then a target word, with - between them for a sure link and ? "
-        "for a possible one. Words count from 0, as below. They are the words of the pair shown, written by the "
-        "model or by you under “Your own translation”."
+        "for a possible one. Words are numbered from 0, as in the two lists below. They belong to the sentence "
+        "and the translation shown, which the model wrote or you entered under “Your own translation”."
     )
 
 
 def no_links_here() -> str:
-    """Return that the gold links belong to other words than those on display."""
+    """Return the message that the gold links belong to words that are not displayed."""
     return gettext(
         "The links marked by hand belong to another translation of this sentence. They return when that "
         "translation is shown."
@@ -115,5 +117,5 @@ def no_links_here() -> str:
 
 
 def links_dropped() -> str:
-    """Return that gold links were dropped because the sentence changed."""
+    """Return the message that gold links were dropped because the sentence changed."""
     return gettext("The links marked by hand belonged to the previous sentence and were removed.")

@@ -11,11 +11,11 @@ from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
-from attnviz.trace.attention_matrix import Looks
-from attnviz.wording.interventions import done_by_hand
+from attnviz.trace.attention_matrix import AttentionMatrix
+from attnviz.wording.interventions import interventions_text
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent, thousands
-from attnviz.wording.stages import MOST, Stage, capital, outcome_of, was_given
+from attnviz.wording.stages import MOST, Stage, capital, outcome_of, was_forced
 
 
 def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
@@ -27,44 +27,44 @@ def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
     }
     if not trace.attends:
         return titles
-    looked = {1: gettext("Which words would help now?"), 2: gettext("Where it looks")}
-    if not trace.asks_before:
-        return {4: titles.pop(4)} | looked | titles
-    return looked | titles
+    attention_titles = {1: gettext("Which words would help now?"), 2: gettext("Where it looks")}
+    if not trace.queries_previous_state:
+        return {4: titles.pop(4)} | attention_titles | titles
+    return attention_titles | titles
 
 
 def idea_stages(trace: Trace | Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `idea_titles`."""
-    told: dict[int, Callable[[Any, int], tuple[str, str]]] = {
+    functions: dict[int, Callable[[Any, int], tuple[str, str]]] = {
         1: _fits,
-        2: _look,
-        3: _taken if trace.attends else _the_same,
-        4: _kept,
+        2: _attention,
+        3: _mixture if trace.attends else _fixed_vector,
+        4: _state,
         5: written,
     }
-    return tuple(Stage(number, title, *told[number](trace, step)) for number, title in idea_titles(trace).items())
+    return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in idea_titles(trace).items())
 
 
 def idea_sentence(trace: Record, step: int, blank: str) -> str:
     """Return what happened at 0-based `step`; `blank` names a piece that is only a space."""
     piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
     name = quoted_name(piece) if join_pieces([piece]) else blank
-    if was_given(trace, step):
+    if was_forced(trace, step):
         return gettext("You forced {name}; the translator gave it a probability of {share}.", name=name, share=share)
     if piece == "</s>":
         return gettext("The translator ends the sentence; the end mark had a probability of {share}.", share=share)
     return gettext("The translator writes {name}, which had a probability of {share}.", name=name, share=share)
 
 
-def shared_out(trace: Looks, step: int) -> str:
+def attention_sentence(trace: AttentionMatrix, step: int) -> str:
     """Return how the attention of 0-based `step` is divided among the source pieces."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all the attention.")
     names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
     return gettext(
-        "Its attention always adds up to 100 %. A piece that would help more gets a much larger share: {name} "
-        "gets {share}, {next} gets {less}.",
+        "The translator’s attention always adds up to 100 %. A piece that would help more gets a much larger "
+        "share: {name} gets {share}, {next} gets {less}.",
         name=names[0],
         share=percent(float(alpha[order[0]])),
         next=names[1],
@@ -82,22 +82,25 @@ def _fits(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{name} would help most", name=capital(best))
 
 
-def _look(trace: Recurrent, step: int) -> tuple[str, str]:
+def _attention(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
     outcome = gettext("{name} gets {share} of the attention", name=capital(best), share=share)
     if len(order) == 1:
-        return shared_out(trace, step), outcome
-    if done := done_by_hand(trace, step):
+        return attention_sentence(trace, step), outcome
+    if interventions := interventions_text(trace, step):
         return gettext(
-            "Changed by hand: {done}. Now {name} gets {share} of the attention.", done=done, name=best, share=share
+            "Changed by hand: {done}. Now {name} gets {share} of the attention.",
+            done=interventions,
+            name=best,
+            share=share,
         ), outcome
     if not trace.attends_once:
-        return shared_out(trace, step), outcome
-    return f"{shared_out(trace, step)} {gettext('Pull a bar and watch how the translation changes.')}", outcome
+        return attention_sentence(trace, step), outcome
+    return f"{attention_sentence(trace, step)} {gettext('Pull a bar and watch how the translation changes.')}", outcome
 
 
-def _taken(trace: Recurrent, step: int) -> tuple[str, str]:
+def _mixture(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
@@ -114,32 +117,33 @@ def _taken(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{count} pieces make up {share} of the mixture", share=share, count=needed)
 
 
-def _the_same(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
+def _fixed_vector(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
     sentence = gettext(
-        "This translator cannot look back at the sentence. It has read it once, and one list of {units} numbers "
-        "must hold all of it. Every word gets the same list.",
+        "This translator reads the sentence once and cannot look back at it. One list of {units} numbers must "
+        "hold the whole sentence. Every French word gets the same list.",
         units=trace.contexts.shape[1],
     )
     return sentence, gettext("the same at every step")
 
 
-def _kept(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
-    kept = float(trace.kept_shares[step].mean())
-    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+def _state(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
+    kept_share = float(trace.kept_shares[step].mean())
+    shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
     before = trace.previous_pieces[step]
     last = gettext("the start mark") if before == "<s>" else quoted_name(before)
-    if not trace.asks_before:
+    if not trace.queries_previous_state:
         sentence = gettext(
-            "Its state is a list of {count} numbers. It updates them from the last piece, {last}, before it "
-            "looks. On average it keeps {kept} of each, and {new} is new.",
+            "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the "
+            "translator updates this list from the last piece, {last}. On average it keeps {kept} of each "
+            "number, and {new} is new.",
             count=trace.states.shape[1],
             last=last,
             **shares,
         )
         return sentence, gettext("{kept} kept, {new} new", **shares)
     sentence = gettext(
-        "Its state is a list of {count} numbers. It updates them from the mixture and the last piece, {last}. On "
-        "average it keeps {kept} of each, and {new} is new.",
+        "The translator’s state is a list of {count} numbers. It updates them from what it takes from the "
+        "sentence and from the last piece, {last}. On average it keeps {kept} of each number, and {new} is new.",
         count=trace.states.shape[1],
         last=last,
         **shares,
@@ -152,11 +156,11 @@ def written(trace: Record, step: int) -> tuple[str, str]:
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        told = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
-        if was_given(trace, step):
-            rest = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **told)
+        values = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
+        if was_forced(trace, step):
+            rest = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **values)
         else:
-            rest = gettext("It took {word} ({p}), although {other} was more likely ({q}).", **told)
+            rest = gettext("The translator took {word} ({p}), although {other} was more likely ({q}).", **values)
     elif trace.top_ids.shape[1] == 1:
         rest = gettext("{word} has a probability of {p}.", word=capital(word), p=p)
     else:
@@ -169,5 +173,5 @@ def written(trace: Record, step: int) -> tuple[str, str]:
             q=percent(less),
         )
     known = thousands(int(trace.config["vocabulary_size"]))
-    start = gettext("Each of the {count} pieces it knows gets a probability.", count=known)
+    start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=known)
     return f"{start} {rest}", outcome_of(trace, step)

@@ -4,44 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from attnviz.analysis.measures import looks_alike, weight_order
+from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Attention
-from attnviz.wording.gold import links_told
+from attnviz.wording.gold import link_count_texts
 from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
-from attnviz.wording.stages import Stage, parts_of_sum
-from attnviz.wording.weight_names import with_its_word
+from attnviz.wording.stages import Stage, context_shares
+from attnviz.wording.weight_names import word_share_text
 
 
-def given_stage_titles(_: Attention) -> dict[int, str]:
+def attention_stage_titles(_: Attention) -> dict[int, str]:
     """Return the name of the only stage of a step."""
     return {2: gettext("Where it looked")}
 
 
-def narrate_given(trace: Attention, step: int) -> tuple[Stage, ...]:
+def narrate_attention(trace: Attention, step: int) -> tuple[Stage, ...]:
     """Return the only stage of 0-based `step` in words."""
-    return tuple(Stage(number, title, *_look(trace, step)) for number, title in given_stage_titles(trace).items())
+    return tuple(
+        Stage(number, title, *_attention_stage(trace, step)) for number, title in attention_stage_titles(trace).items()
+    )
 
 
-def _look(trace: Attention, step: int) -> tuple[str, str]:
+def _attention_stage(trace: Attention, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if not alpha.any():
         return gettext("This token has no links: its row is empty."), gettext("linked to nothing")
     share = percent(float(alpha[order[0]]))
-    if looks_alike(trace, step):
+    if is_uniform(trace, step):
         outcome = gettext("every piece gets {share} of the weight", share=share)
     else:
         outcome = gettext(
             "{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[order[0]]), share=share
         )
-        outcome += with_its_word(trace, step, order[0])
-    parts, _ = parts_of_sum(trace, step)
-    return gettext("Its attention in the file: {parts}", parts=parts), outcome
+        outcome += word_share_text(trace, step, order[0])
+    parts, _ = context_shares(trace, step)
+    return gettext("This token’s attention in the file: {parts}", parts=parts), outcome
 
 
-def given_step_sentence(trace: Attention, step: int, blank: str) -> str:
+def attention_step_sentence(trace: Attention, step: int, blank: str) -> str:
     """Return the token of 0-based `step`; `blank` names one that is only a space."""
     piece = trace.target_pieces[step]
     name = quoted_name(piece) if join_pieces([piece]) else blank
@@ -57,18 +59,18 @@ def made_by(trace: Attention) -> str:
 
 def remarks_of(trace: Attention) -> list[str]:
     """Return sentences about what the reader assumed or changed."""
-    told = [_REMARKS[remark]() for remark in trace.remarks]
+    sentences = [_REMARKS[remark]() for remark in trace.remarks]
     if trace.sure or trace.possible:
-        told.append(drawn_links(len(trace.sure), len(trace.possible)))
-    return told
+        sentences.append(drawn_links(len(trace.sure), len(trace.possible)))
+    return sentences
 
 
 def drawn_links(sure: int, possible: int) -> str:
     """Return the numbers of gold links of a file."""
-    return gettext("The file has links marked by hand: {sure}, {possible}.", **links_told(sure, possible))
+    return gettext("The file has links marked by hand: {sure}, {possible}.", **link_count_texts(sure, possible))
 
 
-def inside_is_missing() -> str:
+def missing_values_reason() -> str:
     """Return what is missing, and why."""
     return gettext(
         "The file contains attention only, not what the network computes before and after it. So there is no "
@@ -77,7 +79,7 @@ def inside_is_missing() -> str:
     )
 
 
-def energies_are_missing() -> str:
+def missing_energies_reason() -> str:
     """Return why there is no figure of energies."""
     return gettext("The file has attention weights, but no energies.")
 
@@ -91,12 +93,12 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     ),
     "scaled": lambda: gettext("Every row was scaled to add up to 1."),
     "empty-rows": lambda: gettext("Some rows are empty: their tokens have no links."),
-    "links": lambda: gettext("These are links, not weights: the links of a token share its row equally."),
+    "links": lambda: gettext("The file has links, not weights: all links of a token get the same weight."),
     "cut-names": lambda: gettext(
         "The file cuts long tokens: it keeps 7 letters of a source token and 10 of a target token."
     ),
     "padding": lambda: gettext("Padding rows or columns were removed."),
-    "energies-differ": lambda: gettext("The softmax of these energies does not give the weights in the matrix."),
+    "energies-differ": lambda: gettext("The softmax of the file’s energies does not give the weights in the matrix."),
     "one-head": lambda: gettext("This is the attention of one head."),
     "mean-of-heads": lambda: gettext("This is the mean of several heads or layers."),
     "transposed": lambda: gettext("The file has a row for each source token, so the matrix was transposed."),
@@ -104,23 +106,25 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     "linked-target-end": lambda: gettext("Links past the last target token are read as links of </s>."),
     "counted-from-0": lambda: gettext("Links of this file count from 0, although its format counts from 1."),
     "counted-from-1": lambda: gettext(
-        "The links are read as counting from 1. No link names token 0, and from 0 some would go past the last token."
+        "The links are read as counting from 1. No link names token 0, and if counted from 0, some links would "
+        "go past the last token."
     ),
     "counted-from-0-assumed": lambda: gettext(
         "The links are read as counting from 0, although no link names token 0. Counting from 1 would fit too."
     ),
     "counted-by-format": lambda: gettext("Links of this format count from 1."),
     "probabilities": lambda: gettext(
-        "These are links with probabilities: the links of a token share its row in proportion to them."
+        "The links have probabilities: the weights in the row of a token are proportional to the probabilities "
+        "of its links."
     ),
     "phrases": lambda: gettext(
         "The file links phrases: each target word of a phrase is linked to each of its source words."
     ),
-    "null-links": lambda: gettext("Links to word 0, which is not a word, were left out."),
+    "null-links": lambda: gettext("Links to word 0, which stands for “no word”, were left out."),
     "target-first": lambda: gettext("The file writes the target token first in a link."),
     "best-only": lambda: gettext("The file has several translations of a sentence; only the first one is read."),
     "reordered": lambda: gettext(
-        "The file has the sentences in another order; they are shown in the order of their numbers."
+        "The sentences in the file are not sorted by number; they are shown in the order of their numbers."
     ),
     "margins-dropped": lambda: gettext("A column of entropies and a row of sums were left out."),
     "unescaped": lambda: gettext("The escape sequences of Moses’ tokenizer were decoded."),

@@ -12,19 +12,21 @@ from attnviz.trace.interventions import (
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
-    acting_on,
+    interventions_at,
 )
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import significant
 
 
-def done_by_hand(trace: Recurrent, step: int) -> str:
+def interventions_text(trace: Recurrent, step: int) -> str:
     """Return the interventions on the attention of 0-based `step`, in their order; empty without any."""
-    return ", ".join(_told(trace, one) for one in acting_on(trace.interventions, step))
+    return ", ".join(
+        _intervention_text(trace, intervention) for intervention in interventions_at(trace.interventions, step)
+    )
 
 
-def _told(trace: Recurrent, one: AttentionIntervention) -> str:
-    match one:
+def _intervention_text(trace: Recurrent, intervention: AttentionIntervention) -> str:
+    match intervention:
         case Temperature(temperature=math.inf):
             return gettext("the energies were made equal (τ = ∞)")
         case Temperature(temperature=temperature):

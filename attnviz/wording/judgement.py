@@ -24,8 +24,8 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
     ink = palette(theme)
     first, second = coloured(ink.encoder, "v_1"), coloured(ink.decoder, "v_2")
     rows, columns = len(judgement.source_pieces), len(judgement.target_pieces)
-    scores = [number(float(one)) for one in judgement.logits]
-    shares = [number(float(one)) for one in judgement.probabilities]
+    scores = [number(float(value)) for value in judgement.logits]
+    shares = [number(float(value)) for value in judgement.probabilities]
     lines = (
         rf"{first} &= \textstyle\sum_{{i=1}}^{{{rows}}} v_{{1,i}} = {vector(judgement.source_sum)}",
         rf"{second} &= \textstyle\sum_{{j=1}}^{{{columns}}} v_{{2,j}} = {vector(judgement.target_sum)}",
@@ -37,7 +37,7 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
     return Equation(1, aligned(*lines), note)
 
 
-def attend_told() -> str:
+def attention_caption() -> str:
     """Return how to read the two heatmaps."""
     return gettext(
         "Both heatmaps apply a softmax to the same energies e. One shows where each French piece looks in the "
@@ -45,7 +45,7 @@ def attend_told() -> str:
     )
 
 
-def bag_told() -> str:
+def comparisons_caption() -> str:
     """Return what the bag of an English sentence is."""
     return gettext(
         "Each strip is v₁ᵢ: it compares one English piece with the French that this piece attends to. The sum of "
@@ -53,9 +53,9 @@ def bag_told() -> str:
     )
 
 
-def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exact: bool) -> str:
+def swap_sentence(original: Judgement, swapped: Judgement, difference: float | None, *, exact: bool) -> str:
     """Return the effect of a swap: the largest `difference` of any number; None where the pieces differ."""
-    before, after = decimal(one.probability, 3), decimal(other.probability, 3)
+    before, after = decimal(original.probability, 3), decimal(swapped.probability, 3)
     if difference is None:
         return gettext(
             "Swapping these two words changes how the sentence is cut into pieces, so the bag of vectors changes "
@@ -63,7 +63,7 @@ def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exa
             before=before,
             after=after,
         )
-    told = gettext(
+    sentence = gettext(
         "The swap only reorders the same vectors. p was {before} before the swap and is {after} after it. No "
         "number of the sums or of the verdict changes by more than {difference}, which is rounding error.",
         before=before,
@@ -71,10 +71,10 @@ def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exa
         difference=power_of_ten(difference) if difference else "0",
     )
     if exact:
-        told += " " + gettext(
+        sentence += " " + gettext(
             "Recomputed with sums that are rounded only once, the two verdicts are identical to the last bit."
         )
-    return told
+    return sentence
 
 
 def pair_badge(verification: Verification) -> str:
@@ -92,11 +92,12 @@ def pair_badge(verification: Verification) -> str:
     )
 
 
-def detector_told() -> str:
+def detector_caption() -> str:
     """Return what the detector was trained on."""
     return gettext(
         "The detector was trained on sentence pairs that are translations of each other, and on pairs that are "
-        "not. Such a pair has another sentence of similar length, a replaced word, or a missing clause."
+        "not. The latter were made from real pairs, with another sentence of similar length, a replaced word, or "
+        "a missing clause."
     )
 
 
@@ -112,8 +113,8 @@ def quantity_names() -> dict[str, str]:
         "comparisons": gettext("comparisons v"),
         "sum": gettext("sum of the comparisons"),
     }
-    found = {f"{side}_{name}": f"{what}, {where}" for side, where in sides.items() for name, what in each.items()}
-    return found | {
+    names = {f"{side}_{name}": f"{what}, {where}" for side, where in sides.items() for name, what in each.items()}
+    return names | {
         "energies": gettext("energies e"),
         "hidden": gettext("layer h"),
         "logits": gettext("scores o"),

@@ -42,16 +42,16 @@ def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
     count = len(values)
     shown = [number(float(values[k])) for k in (range(count) if count <= 4 else (0, 1, count - 1))]
     if count > 4:
-        kept = shown[:1] if any("10^" in text for text in shown) else shown[:2]
-        shown = [*kept, r"\ldots", shown[-1]]
+        first = shown[:1] if any("10^" in text for text in shown) else shown[:2]
+        shown = [*first, r"\ldots", shown[-1]]
     return r"\begin{bmatrix}" + r" & ".join(shown) + r"\end{bmatrix}^{\!\top}"
 
 
 def safe_text(piece: str) -> str | None:
     """Return a piece as LaTeX text; None where it has a character that is unsafe in LaTeX."""
-    spoken = {"</s>": "</s>", "<unk>": "<unk>", SPACE: gettext("(a blank)")}.get(piece)
-    if spoken:
-        return rf"\text{{{spoken}}}"
+    special = {"</s>": "</s>", "<unk>": "<unk>", SPACE: gettext("(a blank)")}.get(piece)
+    if special:
+        return rf"\text{{{special}}}"
     name = piece.removeprefix(SPACE)
     return rf"\text{{{name}}}" if _SAFE.fullmatch(name) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnviz.analysis.learning import half_way
+from attnviz.analysis.learning import halfway_update
 from attnviz.languages import gettext, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.numbers import decimal, significant, thousands
@@ -54,8 +54,8 @@ def measure_rules() -> dict[str, str]:
         ),
         "nouns": gettext(
             "Mean of α on those content-word links where both words directly follow an article. French "
-            "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: other nouns "
-            "count only as content words."
+            "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does "
+            "not follow an article counts only as a content word."
         ),
         "exchanged": gettext(
             "Mean of α on the two gold links of neighbouring words that swap places, as in green house, maison verte."
@@ -66,8 +66,8 @@ def measure_rules() -> dict[str, str]:
             "for uniform weights. It is 0 for uniform weights and near 1 on the diagonal."
         ),
         "order": gettext(
-            "Share of the swapped neighbours where both words attend more to their own partner than to the "
-            "other’s. Attention along the diagonal would score 0."
+            "Share of the pairs of swapped neighbours where each French word attends more to its own English "
+            "word than to its neighbour’s. Attention along the diagonal would score 0."
         ),
     }
 
@@ -81,7 +81,7 @@ def run_name(run: Snapshots, alone: bool = False) -> str:
     )
 
 
-def attention_taught(config: Mapping[str, Any]) -> str:
+def guidance_text(config: Mapping[str, Any]) -> str:
     """Return whether the attention of a model with this `config` was guided in training; empty where unknown.
 
     Also empty for models without attention.
@@ -106,24 +106,24 @@ def guided(runs: Sequence[Snapshots]) -> str:
 def measured_at(run: Snapshots, update: int) -> str:
     """Return the measured loss, BLEU and AER after `update` updates."""
     values = {name: run.value(name, update) for name in (*QUALITY, "training")}
-    told = []
+    parts = []
     if values["loss"] is not None:
-        told.append(gettext("validation loss {loss}", loss=decimal(values["loss"])))
+        parts.append(gettext("validation loss {loss}", loss=decimal(values["loss"])))
     elif values["training"] is not None:
-        told.append(gettext("training loss {loss}", loss=decimal(values["training"])))
+        parts.append(gettext("training loss {loss}", loss=decimal(values["training"])))
     if values["bleu"] is not None:
-        told.append(gettext("BLEU {bleu}", bleu=decimal(values["bleu"], 1)))
+        parts.append(gettext("BLEU {bleu}", bleu=decimal(values["bleu"], 1)))
     if values["aer"] is not None:
-        told.append(gettext("AER {aer}", aer=decimal(values["aer"])))
-    return ", ".join(told)
+        parts.append(gettext("AER {aer}", aer=decimal(values["aer"])))
+    return ", ".join(parts)
 
 
-def said_at(run: Snapshots, sentence: int, moment: int) -> str:
+def own_translation_sentence(run: Snapshots, sentence: int, moment: int) -> str:
     """Return the model's greedy translation of a sentence at a moment."""
-    said = run.translations[moment][sentence].strip()
+    translation = run.translations[moment][sentence].strip()
     return (
-        gettext("The model’s own translation: {said}", said=_shortened(said))
-        if said
+        gettext("The model’s own translation: {said}", said=_shortened(translation))
+        if translation
         else gettext("The model’s own translation is empty.")
     )
 
@@ -133,11 +133,11 @@ def _shortened(text: str, longest: int = 100) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
-def learnt_when(run: Snapshots) -> str:
+def halfway_sentence(run: Snapshots) -> str:
     """Return the order in which the measures of attention reached half their final change; empty without measures."""
     names = measure_names()
-    found = [(half_way(run.curves[name]), name) for name in (*SHARES, *SHAPES) if name in run.curves]
-    known = sorted((update, name) for update, name in found if update is not None)
+    half_ways = [(halfway_update(run.curves[name]), name) for name in (*SHARES, *SHAPES) if name in run.curves]
+    known = sorted((update, name) for update, name in half_ways if update is not None)
     if not known:
         return ""
     listed = ", ".join(f"{names[name]} {grouped(update)}" for update, name in known)

@@ -6,8 +6,8 @@ from attnviz.analysis.grid import By, Face
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Attention
 from attnviz.wording.attention_variants import about_face
-from attnviz.wording.imported_attention import inside_is_missing, remarks_of
-from attnviz.wording.posterior_attention import about_the_reading
+from attnviz.wording.imported_attention import missing_values_reason, remarks_of
+from attnviz.wording.posterior_attention import posterior_caption
 
 
 def lecture_words() -> dict[str, str | dict[str, str]]:
@@ -44,7 +44,7 @@ def lecture_footer(
     """
     shade = gettext("the square root of the weight") if root else gettext("the weight")
     if not trace.attends:
-        told = [
+        sentences = [
             gettext(
                 "Without attention there is no alignment. Every step gets the same vector, the last forward "
                 "annotation, which summarises the whole sentence."
@@ -56,9 +56,9 @@ def lecture_footer(
             if by == "words"
             else gettext("A row for each target piece, a column for each source piece.")
         )
-        told = [rows, about_face(face)]
+        sentences = [rows, about_face(face)]
     elif by == "words":
-        told = [
+        sentences = [
             gettext(
                 "Each row is a target word, each column a source word. The brighter a cell, the larger {shade} "
                 "that its target word gives to its source word.",
@@ -66,7 +66,7 @@ def lecture_footer(
             )
         ]
     else:
-        told = [
+        sentences = [
             gettext(
                 "Each row is a target piece, each column a source piece. The brighter a cell, the larger {shade} "
                 "that its target piece gives to its source piece.",
@@ -74,7 +74,7 @@ def lecture_footer(
             )
         ]
     if whose:
-        told.append(
+        sentences.append(
             gettext(
                 "A transformer has many attentions at each step. The heatmap shows one head, or the mean of "
                 "several: {heads}.",
@@ -82,28 +82,29 @@ def lecture_footer(
             )
         )
     if margins and trace.attends:
-        told.append(_about_margins(face))
+        sentences.append(_about_margins(face))
     if faces:
-        told.append(
+        sentences.append(
             gettext(
                 "The B key, or a button above the heatmap, shows attention before the word, after the word, or "
                 "the difference."
             )
         )
-        told.append(about_the_reading())
+        sentences.append(posterior_caption())
     if isinstance(trace, Attention):
-        told += [*remarks_of(trace), inside_is_missing()]
+        sentences += [*remarks_of(trace), missing_values_reason()]
     elif not logit_attributions and not whose:
-        told.append(gettext("Without the model's weights, this page has no logit attribution."))
-    told.append(gettext("← and → change the step. {how}; made with attnviz.", how=how))
-    return " ".join(told)
+        sentences.append(gettext("Without the model's weights, this page has no logit attribution."))
+    sentences.append(gettext("← and → change the step. {how}; made with attnviz.", how=how))
+    return " ".join(sentences)
 
 
 def _about_margins(face: Face) -> str:
     """Return how to read the sums and entropies beside the heatmap."""
     if face == "after":
         return gettext(
-            "Σ α′: the sum of a column, about how many steps concern it; H: the entropy of a row of α′, its spread."
+            "Σ α′: the sum of a column, roughly the number of steps aligned with it; H: the entropy of a row of "
+            "α′, its spread."
         )
     if face == "difference":
         return gettext("Σ Δ: how much a column gains or loses after the word; ΔH: the entropy of α′ minus that of α.")

@@ -38,10 +38,10 @@ def logit_attribution_sentence(
 ) -> str:
     """Return the logit attribution in words; `name` and `foil` are piece and foil."""
     through = gettext("the new state s_i") if trace.reads_new_state else gettext("the state")
-    looks = trace.attends
+    attends = trace.attends
     parts = gettext(
         "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
-        source=gettext("the source words add") if looks else gettext("the vector of the whole sentence adds"),
+        source=gettext("the source words add") if attends else gettext("the vector of the whole sentence adds"),
         amount=signed(float(entries.source.sum())),
         through=through,
         state=signed(entries.state),
@@ -50,10 +50,10 @@ def logit_attribution_sentence(
     )
     logit = signed(entries.logit)
     if foil is None:
-        told = [gettext("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
+        sentences = [gettext("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
     else:
         ahead, behind = (name, foil) if entries.logit >= 0 else (foil, name)
-        told = [
+        sentences = [
             gettext(
                 "“{ahead}” is {often} as likely as “{behind}”. The difference of their logits is {logit}: {parts}",
                 ahead=ahead,
@@ -63,13 +63,13 @@ def logit_attribution_sentence(
                 parts=parts,
             )
         ]
-    if not looks:
-        return told[0]
+    if not attends:
+        return sentences[0]
     names = [piece_name(piece) for piece in trace.source_pieces]
     alpha = trace.alignment[entries.step]
     most = int(np.abs(entries.source).argmax())
     amount = signed(float(entries.source[most]))
-    told.append(
+    sentences.append(
         gettext(
             "The source piece “{name}” has the largest effect: {amount}, with attention weight {weight:.2f}.",
             name=names[most],
@@ -80,8 +80,8 @@ def logit_attribution_sentence(
     idle = idle_sources(entries, alpha)
     if idle:
         listed = ", ".join(f"{quote(names[j])} ({decimal(float(alpha[j]))})" for j in idle)
-        told.append(gettext("Much attention but almost no effect: {listed}.", listed=listed))
-    return " ".join(told)
+        sentences.append(gettext("Much attention but almost no effect: {listed}.", listed=listed))
+    return " ".join(sentences)
 
 
 def odds(difference: float) -> str:
@@ -99,6 +99,6 @@ def idle_sources(entries: LogitAttribution, alpha: np.ndarray[Any, Any]) -> list
 
     The thresholds are MUCH_WEIGHT and LITTLE_EFFECT.
     """
-    moved = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
-    small = np.abs(entries.source) < LITTLE_EFFECT * moved
+    total = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
+    small = np.abs(entries.source) < LITTLE_EFFECT * total
     return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]

@@ -23,10 +23,10 @@ def metric_names() -> dict[str, str]:
 def about_neighbours() -> str:
     """Return what is searched, and what the result does not show."""
     return gettext(
-        "The model computed a vector of this kind for every piece of the corpus. The list shows those nearest to "
-        "this step’s vector, with their sentences: to the model they are similar. The search covers all vectors "
-        "except those of this sentence. That two vectors are near does not show which of their numbers the model "
-        "uses."
+        "The model computed a vector of the kind chosen above for every piece of the corpus. The list shows the "
+        "vectors nearest to this step’s vector, with their sentences: to the model, these vectors are similar. "
+        "The search covers all vectors except those of this sentence. That two vectors are near does not show "
+        "which of their numbers the model uses."
     )
 
 
@@ -44,39 +44,41 @@ def which_vector(trace: Trace, kind: VectorKind, step: int, source: int) -> str:
     )
 
 
-def nearness(metric: Metric, found: Neighbour) -> str:
+def nearness(metric: Metric, neighbour: Neighbour) -> str:
     """Return the cosine or distance of a vector."""
     if metric == "cosine":
-        return f"cos = {decimal(found.cosine, 3)}"
-    return gettext("distance {distance}", distance=decimal(found.distance, 2))
+        return f"cos = {decimal(neighbour.cosine, 3)}"
+    return gettext("distance {distance}", distance=decimal(neighbour.distance, 2))
 
 
-def map_sentence(found: PrincipalMap, drawn: int, whole: int) -> str:
+def map_sentence(principal_map: PrincipalMap, drawn: int, whole: int) -> str:
     """Return the shares of variance that the map shows, and the number of vectors on it."""
-    first, second = found.shares
-    told = gettext(
-        "This is the plane in which these vectors differ most (principal components). Its width shows {first} of "
-        "their variance, its height {second}; the other {rest} is hidden. Points that are close on this plane "
-        "may be far apart in reality.",
+    first, second = principal_map.shares
+    sentence = gettext(
+        "The map shows the plane in which the corpus vectors differ most (principal components). Its width shows "
+        "{first} of their variance, its height {second}; the other {rest} is hidden. Points that are close on "
+        "this plane may be far apart in reality.",
         first=percent(first),
         second=percent(second),
         rest=percent(max(1 - first - second, 0)),
     )
     if drawn < whole:
-        told += " " + gettext("The map shows {drawn} of {whole} vectors, evenly spaced.", drawn=drawn, whole=whole)
-    return told
+        sentence += " " + gettext(
+            "The map shows {drawn} of {whole} vectors, picked evenly across the corpus.", drawn=drawn, whole=whole
+        )
+    return sentence
 
 
-def model_is_missing(trace: Trace) -> str:
-    """Return that the model whose vectors could be compared is not available."""
+def missing_model_reason(trace: Trace) -> str:
+    """Return the message that the model of the vectors is not available."""
     return gettext(
         "Vectors can only be compared within the same model. “{model}” is missing: put it in the folder of models.",
         model=trace.model,
     )
 
 
-def without_vectors() -> str:
-    """Return that a transformer has no such vectors."""
+def no_vectors_reason() -> str:
+    """Return why a transformer has no such vectors."""
     return gettext(
         "This model is a transformer. It has no state and no single context vector per step, so it has no "
         "neighbours to find."

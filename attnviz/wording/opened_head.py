@@ -34,12 +34,14 @@ def kind_name(kind: Kind) -> str:
     }[kind]
 
 
-def kind_told(kind: Kind) -> str:
+def kind_sentence(kind: Kind) -> str:
     """Return which side queries which."""
     return {
         "encoder": gettext("Each English piece attends to all English pieces, itself included."),
-        "decoder": gettext("Each step attends to what was written before it. What comes later is masked: −∞."),
-        "cross": gettext("Each step attends to the English, like the attention before the transformer."),
+        "decoder": gettext(
+            "Each step attends to the pieces written before it. Later pieces are masked: their score is −∞."
+        ),
+        "cross": gettext("Each step attends to the English pieces, as in attention models older than the transformer."),
     }[kind]
 
 
@@ -59,7 +61,7 @@ def row_names(kind: Kind) -> tuple[str, str]:
     }[kind]
 
 
-def look_sentences(opened: OpenHead, row: int) -> dict[int, str]:
+def head_stage_sentences(opened: OpenHead, row: int) -> dict[int, str]:
     """Return the stages of 0-based `row` in words, by `STAGES`."""
     return {1: _scores(opened, row), 2: _softmax(opened, row), 3: _values(opened, row), 4: _stream(opened, row)}
 
@@ -67,7 +69,7 @@ def look_sentences(opened: OpenHead, row: int) -> dict[int, str]:
 def _scores(opened: OpenHead, row: int) -> str:
     scores, seen = opened.scores[row], opened.seen(row)
     best = int(scores.argmax())
-    told: dict[str, object] = {
+    values: dict[str, object] = {
         "count": seen,
         "name": quoted_name(opened.source_pieces[best]),
         "score": decimal(float(scores[best])),
@@ -75,22 +77,22 @@ def _scores(opened: OpenHead, row: int) -> str:
     if opened.kind == "encoder":
         return gettext(
             "The query of {asking} is compared with the keys of all {count} English pieces, its own included. "
-            "{name} fits best, s = {score}.",
+            "{name} fits best, with score s = {score}.",
             asking=quoted_name(opened.target_pieces[row]),
-            **told,
+            **values,
         )
     if opened.kind == "decoder":
         return gettext(
             "The step that writes {asking} has read {count} pieces, <s> first; the others are masked. {name} "
-            "fits its query best, s = {score}.",
+            "fits its query best, with score s = {score}.",
             asking=quoted_name(opened.target_pieces[row]),
-            **told,
+            **values,
         )
     return gettext(
         "The step that writes {asking} compares its query with the keys of all {count} annotations. {name} fits "
-        "best, s = {score}.",
+        "best, with score s = {score}.",
         asking=quoted_name(opened.target_pieces[row]),
-        **told,
+        **values,
     )
 
 

@@ -33,15 +33,15 @@ def model_name(trace: Record) -> str:
     return attention_name(str(trace.config["attention"]))
 
 
-def facts_told(facts: Facts) -> str:
+def facts_text(facts: Facts) -> str:
     """Return the facts in one line."""
-    told = [
+    parts = [
         gettext("{count} parameters", count=thousands(facts.parameters)),
         gettext("{time} ms for this sentence on this server", time=decimal(facts.milliseconds, 0)),
     ]
     if facts.bleu is not None:
-        told.append(gettext("BLEU {bleu} at {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket))
-    return " · ".join(told)
+        parts.append(gettext("BLEU {bleu} at {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket))
+    return " · ".join(parts)
 
 
 def note(trace: Record, step: int) -> str:
@@ -54,13 +54,13 @@ def note(trace: Record, step: int) -> str:
     words = trace.words()
     shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
     most = int(np.argmax(shares))
-    looks = gettext(
+    attention = gettext(
         "looks most at {word}, {weight}", word=quote(shorten(words.source[most], 20)), weight=decimal(shares[most])
     )
-    return gettext("{looks}; {sure}", looks=looks, sure=sure)
+    return gettext("{looks}; {sure}", looks=attention, sure=sure)
 
 
-def looks_told() -> str:
+def heatmaps_caption() -> str:
     """Return how to read the small heatmaps."""
     return gettext(
         "Rows are French words, columns are English words. Point at a cell to see both words. The brighter a "
@@ -69,51 +69,51 @@ def looks_told() -> str:
     )
 
 
-def by_length_sentence(missing: Sequence[str], larger: str) -> str:
+def by_length_sentence(unmeasured: Sequence[str], larger: str) -> str:
     """Return what the figure by length shows, and which models were not measured.
 
     `larger` names a model that is larger than the others.
     """
-    told = gettext(
+    sentence = gettext(
         "Measured on sentences that none of the models was trained on. The error bars contain 95 of 100 "
         "resamplings. The length of your sentence is marked."
     )
-    if larger not in missing:
-        told += " " + gettext(
+    if larger not in unmeasured:
+        sentence += " " + gettext(
             "{model} is larger and was trained on far more text. The height of its line says little about its "
             "attention, but you can compare how the lines fall with the length.",
             model=larger,
         )
-    if not missing:
-        return told
-    return told + " " + gettext("Not measured by length: {names}.", names=", ".join(missing))
+    if not unmeasured:
+        return sentence
+    return sentence + " " + gettext("Not measured by length: {names}.", names=", ".join(unmeasured))
 
 
-def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:
+def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:
     """Return how the BLEU of the small transformer compares with that of the additive model, by length bucket.
 
     Empty where they share no bucket.
     """
-    behind = [score - transformer[words] for words, score in additive.items() if words in transformer]
-    missing = [one for one in behind if one > 0]
-    if not behind:
+    gaps = [score - transformer[words] for words, score in additive.items() if words in transformer]
+    losses = [gap for gap in gaps if gap > 0]
+    if not gaps:
         return ""
-    if not missing:
+    if not losses:
         return gettext(
-            "At these small, equal sizes, the transformer scores at least as high as the additive model at every "
-            "length."
+            "These models are small and equal in size. At every sentence length, the transformer’s BLEU is at "
+            "least that of the additive model."
         )
-    told = ngettext(
+    sentence = ngettext(
         "These models are small, equal in size and trained for a short time. The transformer scores below the "
-        "additive model at {count} of {all} lengths, by up to {most} BLEU.",
+        "additive model at {count} of {all} sentence lengths, by up to {most} BLEU.",
         "These models are small, equal in size and trained for a short time. The transformer scores below the "
-        "additive model at {count} of {all} lengths, by up to {most} BLEU.",
-        len(missing),
-        all=len(behind),
-        most=decimal(max(missing), 1),
+        "additive model at {count} of {all} sentence lengths, by up to {most} BLEU.",
+        len(losses),
+        all=len(gaps),
+        most=decimal(max(losses), 1),
     )
     return (
-        told
+        sentence
         + " "
         + gettext(
             "Nothing was tuned for the transformer, and transformers are known to need longer training. Whether "
@@ -124,17 +124,17 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
 
 def combined_badge(verifications: Sequence[Verification], step: int) -> str:
     """Return the verification badge of 0-based `step` for several models."""
-    if all(one.holds for one in verifications):
+    if all(verification.holds for verification in verifications):
         return gettext(
             "All {numbers} numbers of step {step} check out in {count} models, max |Δ| = {largest}",
-            numbers=thousands(sum(one.numbers for one in verifications)),
+            numbers=thousands(sum(verification.numbers for verification in verifications)),
             step=step + 1,
             count=len(verifications),
-            largest=power_of_ten(max(one.largest_difference for one in verifications)),
+            largest=power_of_ten(max(verification.largest_difference for verification in verifications)),
         )
     return gettext("Step {step}: not all numbers check out", step=step + 1)
 
 
 def misfit_of(trace: Record) -> str:
-    """Return that a translation was not made by the loaded model."""
+    """Return the message that a translation was not made by the loaded model."""
     return gettext("A translation was not made with the current weights of “{model}”", model=trace.model)

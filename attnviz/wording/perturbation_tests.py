@@ -1,4 +1,4 @@
-"""Sentences about perturbation tests: what was tried, the outcome, and what it shows."""
+"""Sentences about perturbation tests: what was changed, the outcome, and what it shows."""
 
 from __future__ import annotations
 
@@ -34,44 +34,48 @@ def perturbation_test_names(count: int) -> dict[str, str]:
     }
 
 
-def outcome(real: PerturbedStep, trial: PerturbedStep, spelling: Spelling) -> str:
+def outcome(real: PerturbedStep, perturbed: PerturbedStep, spelling: Spelling) -> str:
     """Return in a few words which piece a test would write."""
-    name = quoted_name(spelling(trial.piece_id))
+    name = quoted_name(spelling(perturbed.piece_id))
     return (
-        gettext("still {name}", name=name) if trial.piece_id == real.piece_id else gettext("writes {name}", name=name)
+        gettext("still {name}", name=name)
+        if perturbed.piece_id == real.piece_id
+        else gettext("writes {name}", name=name)
     )
 
 
-def perturbation_tests_sentence(tried: PerturbationTests, spelling: Spelling) -> str:
+def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) -> str:
     """Return how far the word of a step depends on its attention."""
-    name, count = quoted_name(spelling(tried.real.piece_id)), len(tried.permuted)
-    kept = sum(trial.piece_id == tried.real.piece_id for trial in tried.permuted)
+    name, count = quoted_name(spelling(tests.real.piece_id)), len(tests.permuted)
+    same_word = sum(perturbed.piece_id == tests.real.piece_id for perturbed in tests.permuted)
     parts = [
         ngettext(
             "With this step’s weights shuffled {all} times, the model writes {name} {count} time. The "
             "probabilities change by a median of {change} (total variation).",
             "With this step’s weights shuffled {all} times, the model writes {name} {count} times. The "
             "probabilities change by a median of {change} (total variation).",
-            kept,
+            same_word,
             all=count,
             name=name,
-            change=decimal(tried.change_when_permuted),
+            change=decimal(tests.change_when_permuted),
         )
     ]
-    for trial, told in (
-        (tried.uniform, gettext("With uniform weights")),
-        (tried.without_strongest, gettext("Without the strongest piece")),
+    for perturbed, condition in (
+        (tests.uniform, gettext("With uniform weights")),
+        (tests.without_strongest, gettext("Without the strongest piece")),
     ):
-        parts.append(gettext("{trial}, the model {outcome}.", trial=told, outcome=_verb(tried.real, trial, spelling)))
+        parts.append(
+            gettext("{trial}, the model {outcome}.", trial=condition, outcome=_verb(tests.real, perturbed, spelling))
+        )
     parts.append(
         gettext(
             "An adversarial search moved {moved} of the weight, but changed the probabilities by no more than "
             "{change}.",
-            moved=percent(0.5 * float(np.abs(tried.adversary.weights - tried.real.weights).sum())),
-            change=decimal(tried.adversary.total_variation, 3),
+            moved=percent(0.5 * float(np.abs(tests.adversary.weights - tests.real.weights).sum())),
+            change=decimal(tests.adversary.total_variation, 3),
         )
     )
-    change = tried.change_when_permuted
+    change = tests.change_when_permuted
     if change < LITTLE:
         parts.append(gettext("So this word depends little on attention, and more on the state and the previous words."))
     elif change >= MUCH:
@@ -92,37 +96,38 @@ def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace
     )
 
 
-def shuffled_sentence(found: Shuffled) -> str:
+def shuffled_sentence(shuffled: Shuffled) -> str:
     """Return the effect of shuffled weights on the steps of a sentence."""
-    steps = len(found.change)
-    survived = int((found.kept > 0.5).sum())
-    told = ngettext(
-        "Of {steps}, {count} still writes its word in most shuffles. At {unmoved} of the steps, the "
-        "probabilities change by less than {little} (total variation, median).",
-        "Of {steps}, {count} still write their word in most shuffles. At {unmoved} of the steps, the "
-        "probabilities change by less than {little} (total variation, median).",
+    steps = len(shuffled.change)
+    survived = int((shuffled.kept > 0.5).sum())
+    sentence = ngettext(
+        "Of {steps}, {count} still writes its word in most shuffles of the weights. At {unmoved} of the steps, "
+        "the probabilities change by less than {little} (total variation, median).",
+        "Of {steps}, {count} still write their word in most shuffles of the weights. At {unmoved} of the steps, "
+        "the probabilities change by less than {little} (total variation, median).",
         survived,
         steps=ngettext("{count} step", "{count} steps", steps),
-        unmoved=int((found.change < LITTLE).sum()),
+        unmoved=int((shuffled.change < LITTLE).sum()),
         little=LITTLE,
     )
-    if steps < 3 or not np.ptp(found.largest) or not np.ptp(found.change):
-        return told
-    r = float(np.corrcoef(found.largest, found.change)[0, 1])
-    return f"{told} " + gettext(
-        "The correlation between the largest weight of a step and this change is {r} (Pearson).", r=decimal(r)
+    if steps < 3 or not np.ptp(shuffled.largest) or not np.ptp(shuffled.change):
+        return sentence
+    r = float(np.corrcoef(shuffled.largest, shuffled.change)[0, 1])
+    return f"{sentence} " + gettext(
+        "The correlation between the largest weight of a step and the change of its probabilities is {r} (Pearson).",
+        r=decimal(r),
     )
 
 
-def minimal_change_sentence(found: MinimalChange, step: int, spelling: Spelling) -> str:
+def minimal_change_sentence(minimal_change: MinimalChange, step: int, spelling: Spelling) -> str:
     """Return the minimal change of 0-based `step`."""
-    name, distance = quoted_name(spelling(int(found.first_ids[step]))), float(found.distances[step])
+    name, distance = quoted_name(spelling(int(minimal_change.first_ids[step]))), float(minimal_change.distances[step])
     if np.isinf(distance):
         return gettext("None of the weight changes tried makes the model write anything but {name}.", name=name)
     return gettext(
         "Moving {share} of the weight (|α′ − α| = {distance}) makes the model write {other} instead of {name}. "
         "This is an upper bound: a smaller change may exist.",
-        other=quoted_name(spelling(int(found.second_ids[step]))),
+        other=quoted_name(spelling(int(minimal_change.second_ids[step]))),
         name=name,
         share=percent(distance / 2),
         distance=decimal(distance),
@@ -141,11 +146,14 @@ def perturbation_tests_caveat() -> str:
     )
 
 
-def _verb(real: PerturbedStep, trial: PerturbedStep, spelling: Spelling) -> str:
-    told = {"name": quoted_name(spelling(trial.piece_id)), "p": percent(float(trial.probabilities[trial.piece_id]))}
-    if trial.piece_id == real.piece_id:
-        return gettext("still writes {name} ({p})", **told)
-    return gettext("writes {name} ({p})", **told)
+def _verb(real: PerturbedStep, perturbed: PerturbedStep, spelling: Spelling) -> str:
+    values = {
+        "name": quoted_name(spelling(perturbed.piece_id)),
+        "p": percent(float(perturbed.probabilities[perturbed.piece_id])),
+    }
+    if perturbed.piece_id == real.piece_id:
+        return gettext("still writes {name} ({p})", **values)
+    return gettext("writes {name} ({p})", **values)
 
 
 def _capital(text: str) -> str:

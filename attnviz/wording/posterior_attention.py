@@ -15,25 +15,25 @@ from attnviz.wording.numbers import decimal, percent
 
 _TERMS = 2
 """Number of products of the sum that are written out before the dots."""
-_LITTLE = 0.05
+_SMALL_CHANGE = 0.05
 """Total variation between prior and posterior below which the text says that the word changes little."""
 
 
-def after_title() -> str:
+def posterior_title() -> str:
     """Return the title of a step's section on posterior attention."""
     return gettext("After the word: posterior attention")
 
 
-def after_heading() -> str:
+def posterior_heading() -> str:
     """Return the heading of the three columns."""
     return gettext("Prior × likelihood → posterior")
 
 
-def after_sentence(trace: Trace, found: PosteriorAttention, step: int) -> str:
+def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -> str:
     """Return the posterior attention of 0-based `step` as a sentence."""
     if len(trace.source_pieces) == 1:
         return gettext("There is only one source piece, so the word says nothing new about attention.")
-    prior, posterior = found.prior[step], found.posterior[step]
+    prior, posterior = attention.prior[step], attention.posterior[step]
     first, last = int(prior.argmax()), int(posterior.argmax())
     names = {
         "first": quoted_name(trace.source_pieces[first]),
@@ -43,63 +43,63 @@ def after_sentence(trace: Trace, found: PosteriorAttention, step: int) -> str:
     shares = {
         "before": percent(float(prior[last])),
         "after": percent(float(posterior[last])),
-        "likely": percent(float(found.likelihood[step, last])),
+        "likely": percent(float(attention.likelihood[step, last])),
     }
     if first != last:
         return gettext(
-            "Before the word, {first} had the largest weight, {most}. With the context of {first} alone, {word} "
-            "would have had probability {less}; with that of {last} alone, {likely}. So {last} leads after the "
-            "word: its share goes from {before} to {after}.",
+            "Before the word, {first} had the largest weight, {most}. With the annotation of {first} alone, "
+            "{word} would have had probability {less}; with that of {last} alone, {likely}. So {last} leads "
+            "after the word: its share goes from {before} to {after}.",
             most=percent(float(prior[first])),
-            less=percent(float(found.likelihood[step, first])),
+            less=percent(float(attention.likelihood[step, first])),
             **names,
             **shares,
         )
-    if found.change(step) < _LITTLE:
+    if attention.change(step) < _SMALL_CHANGE:
         return gettext(
-            "The word changes little: the share of {last} was {before} before it and is {after} after it. With "
-            "the context of {last} alone, {word} would have had probability {likely}.",
+            "The word changes little: the share of {last} was {before} before the word and is {after} after it. "
+            "With the annotation of {last} alone, {word} would have had probability {likely}.",
             **names,
             **shares,
         )
     other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
     return gettext(
-        "With the context of {last} alone, {word} would have had probability {likely}; with that of {other} "
+        "With the annotation of {last} alone, {word} would have had probability {likely}; with that of {other} "
         "alone, {less}. So the share of {last} goes from {before} before the word to {after} after it.",
         other=quoted_name(trace.source_pieces[other]),
-        less=percent(float(found.likelihood[step, other])),
+        less=percent(float(attention.likelihood[step, other])),
         **names,
         **shares,
     )
 
 
-def about_the_reading() -> str:
+def posterior_caption() -> str:
     """Return how the three columns relate to the heatmap after the word."""
     return gettext(
         "The three columns apply Bayes’ rule to this step alone. ◇ marks α′, the posterior attention of the "
-        "heatmap. It is a little flatter than the posterior column, and also counts what each annotation adds to "
-        "the word’s logit. It is lower for a piece that other steps concern. Of all variants tested, α′ gives "
-        "the best word links."
+        "heatmap. α′ is a little flatter than the posterior column, and also counts what each annotation adds to "
+        "the word’s logit. α′ is lower for a piece that other steps are aligned with. Of all variants tested, α′ "
+        "gives the best word links."
     )
 
 
-def after_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
+def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
     """Return the equation template of all steps; `texts_of_step` and `texts_of_cells` fill it."""
     ink = palette(theme)
     word = coloured(ink.decoder, "y_{⟦i⟧}")
 
-    def given(j: str) -> str:
+    def likelihood(j: str) -> str:
         return rf"p({word} \mid {coloured(ink.encoder, f'h_{{{j}}}')})"
 
     count = len(trace.source_pieces)
-    every = rf"\sum_{{k=1}}^{{{count}}} \alpha_{{⟦i⟧,k}}\; {given('k')}"
+    total = rf"\sum_{{k=1}}^{{{count}}} \alpha_{{⟦i⟧,k}}\; {likelihood('k')}"
     lines = (
-        rf"p(⟦j⟧ \mid {word}) &= \frac{{\alpha_{{⟦i⟧,⟦j⟧}}\; {given('⟦j⟧')}}}{{{every}}}",
+        rf"p(⟦j⟧ \mid {word}) &= \frac{{\alpha_{{⟦i⟧,⟦j⟧}}\; {likelihood('⟦j⟧')}}}{{{total}}}",
         r"&= \frac{⟦prior⟧ \cdot ⟦likelihood⟧}{⟦products⟧}",
         r"&= ⟦posterior⟧",
     )
     current = trace.config["readout_state"] == "current"
-    through = (
+    state_note = (
         gettext("In this model, the annotation also acts through the new state, which the output is computed from.")
         if current
         else ""
@@ -110,14 +110,14 @@ def after_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
         "the heatmap after the word, this piece has α′ = {reading}.",
         reading="⟦reading⟧",
     )
-    return Equation(6, aligned(*lines), " ".join(filter(None, (note, through))))
+    return Equation(6, aligned(*lines), " ".join(filter(None, (note, state_note))))
 
 
-def texts_of_step(found: PosteriorAttention, step: int) -> Texts:
+def texts_of_step(attention: PosteriorAttention, step: int) -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces: the products of the sum."""
-    prior, likely = found.prior[step], found.likelihood[step]
-    largest = np.argsort(-prior * likely, kind="stable")[:_TERMS]
-    terms = [rf"{number(float(prior[j]))} \cdot {number(float(likely[j]))}" for j in largest]
+    prior, likelihood = attention.prior[step], attention.likelihood[step]
+    largest = np.argsort(-prior * likelihood, kind="stable")[:_TERMS]
+    terms = [rf"{number(float(prior[j]))} \cdot {number(float(likelihood[j]))}" for j in largest]
     return {"i": str(step + 1), "products": " + ".join(terms + ([r"\cdots"] if len(prior) > _TERMS else []))}
 
 
@@ -126,8 +126,12 @@ def texts_of_source(source: int) -> Texts:
     return {"j": str(source + 1)}
 
 
-def texts_of_cells(found: PosteriorAttention, step: int) -> dict[str, list[str]]:
+def texts_of_cells(attention: PosteriorAttention, step: int) -> dict[str, list[str]]:
     """Return the texts of a step for each source piece, as lists."""
-    rows = {"prior": found.prior, "likelihood": found.likelihood, "posterior": found.posterior}
+    rows = {
+        "prior": attention.prior,
+        "likelihood": attention.likelihood,
+        "posterior": attention.posterior,
+    }
     texts = {name: [number(float(value)) for value in values[step]] for name, values in rows.items()}
-    return texts | {"reading": [decimal(float(value)) for value in found.reading[step]]}
+    return texts | {"reading": [decimal(float(value)) for value in attention.reading[step]]}

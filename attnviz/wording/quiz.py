@@ -11,61 +11,66 @@ from attnviz.wording.tour import no_attention
 from attnviz.wording.tour_data import TourData
 
 
-def opening(told: TourData, asked: Sequence[Question]) -> str:
+def opening(tour: TourData, questions: Sequence[Question]) -> str:
     """Return the introduction of the quiz, or why there is none."""
-    if not told.record.attends:
+    if not tour.record.attends:
         return no_attention()
-    if not asked:
+    if not questions:
         return gettext(
             "No word of this translation attends clearly to a single English word, so there is no fair question "
             "to ask. Try a longer sentence: you find some under “Examples”."
         )
-    if len(asked) == 1:
+    if len(questions) == 1:
         return gettext(
             "Which English word did the model look at most for this word? Tap it. The pictures are hidden until "
             "you have answered."
         )
     return gettext(
-        "{count} words of different kinds. For each, tap the English word that the model looked at most. The "
-        "pictures are hidden until you have answered.",
-        count=len(asked),
+        "{count} French words of different kinds. For each, tap the English word that the model looked at most. "
+        "The pictures are hidden until you have answered.",
+        count=len(questions),
     )
 
 
-def explained(told: TourData, one: Question) -> str:
+def explained(tour: TourData, question: Question) -> str:
     """Return the attention and the posterior attention of a word in one sentence."""
-    looked = one.looked[0]
-    share = percent(float(told.record.words().alignment[one.word, looked]))
-    named = {"word": told.source(looked), "share": share}
-    if told.after is None or not one.meant:
-        text = gettext("{share} of the attention went to {word}.", **named)
+    attended = question.attended[0]
+    share = percent(float(tour.record.words().alignment[question.word, attended]))
+    values = {"word": tour.source(attended), "share": share}
+    if tour.after is None or not question.meant:
+        text = gettext("{share} of the attention went to {word}.", **values)
     else:
-        meant = looked if looked in one.meant else one.meant[0]
-        named |= {"later": percent(float(told.after[one.word, meant])), "other": told.source(meant)}
+        meant = attended if attended in question.meant else question.meant[0]
+        values |= {"later": percent(float(tour.after[question.word, meant])), "other": tour.source(meant)}
         text = (
-            gettext("{word} has α = {share}; after the word, α′ = {later}.", **named)
-            if meant == looked
+            gettext("{word}: α = {share} before the French word, α′ = {later} after it.", **values)
+            if meant == attended
             else gettext(
-                "Before the word was known, {word} had α = {share}. After it, {other} has α′ = {later}.", **named
+                "Before the French word was known, {word} had α = {share}. After it, {other} has α′ = {later}.",
+                **values,
             )
         )
-    return f"{text} {gettext('The word order changes here.')}" if one.kind == "crossed" else text
+    return f"{text} {gettext('The word order changes here.')}" if question.kind == "crossed" else text
 
 
-def by_chance(chances: Odds, count: int, *, after: bool) -> str:
+def chance_sentence(chances: Odds, count: int, *, after: bool) -> str:
     """Return the expected number of correct answers to `count` questions by chance."""
-    told = {"chance": decimal(chances.looked, 1), "straight": chances.diagonal, "count": count}
+    values = {"chance": decimal(chances.attended, 1), "straight": chances.diagonal, "count": count}
     text = gettext(
-        "Expected correct answers: {chance} of {count} at random, {straight} of {count} along the diagonal.", **told
+        "Expected correct answers: {chance} of {count} by random guessing, {straight} of {count} by following "
+        "the diagonal of the heatmap.",
+        **values,
     )
-    if after and abs(chances.meant - chances.looked) >= 0.05:
-        text += " " + gettext("At random for α′ (after the word): {chance}.", chance=decimal(chances.meant, 1))
+    if after and abs(chances.meant - chances.attended) >= 0.05:
+        text += " " + gettext(
+            "By α′ (after the word), random guessing gives {chance}.", chance=decimal(chances.meant, 1)
+        )
     return text
 
 
-def quiz_words(told: TourData) -> dict[str, str]:
+def quiz_words(tour: TourData) -> dict[str, str]:
     """Return the texts of the quiz, with placeholders that the browser fills."""
-    heads = not told.record.attends_once
+    heads = not tour.record.attends_once
     return {
         "ask": gettext("Word {k} of {n}: where did the model look most for {word}?"),
         "english": gettext("English words to choose from"),
@@ -74,7 +79,7 @@ def quiz_words(told: TourData) -> dict[str, str]:
         "shades": gettext(
             "The greener a word, the more the model looked at it. Underlined: the largest posterior attention."
         )
-        if told.after is not None
+        if tour.after is not None
         else gettext("The greener a word, the more the model looked at it."),
         "next": gettext("Next word"),
         "end": gettext("What did I score?"),
@@ -82,7 +87,7 @@ def quiz_words(told: TourData) -> dict[str, str]:
         if heads
         else gettext("{hits} of {n} correct by α."),
         "later": gettext("{hits} of {n} correct by α′, the attention after the word.")
-        if told.after is not None
+        if tour.after is not None
         else "",
         "again": gettext("Ask me again"),
         "lead": gettext("Next: Why attention?"),

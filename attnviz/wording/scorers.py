@@ -46,8 +46,8 @@ def texts_of(kind: str) -> ScorerTexts:
     """Return the texts of a kind of attention, general ones for a user's own kind."""
     if kind not in KINDS:
         return own(kind)
-    found: ScorerTexts = resolve(KINDS[kind].texts)()
-    return found
+    texts: ScorerTexts = resolve(KINDS[kind].texts)()
+    return texts
 
 
 def additive() -> ScorerTexts:
@@ -64,13 +64,13 @@ def additive() -> ScorerTexts:
         ),
         gettext(
             "Energy measures how well the state before this word fits a source piece, here piece {piece}. One "
-            "layer applied to the two concatenated vectors gives the same function.",
+            "layer applied to the concatenated state and annotation gives the same function.",
             piece="⟦j⟧",
         ),
         gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
         lambda units, count: gettext(
             "An annotation has {units} numbers. Learned matrices first turn the query and the annotation into "
-            "{count} numbers each. Learned weights then make one number of both.",
+            "{count} numbers each. Learned weights then combine the two results into one number.",
             units=units,
             count=count,
         ),
@@ -116,7 +116,7 @@ def dot() -> ScorerTexts:
         _product("{annotation}"),
         gettext(
             "Energy measures how well the state fits this source piece. It needs no matrix: an annotation is as "
-            "long as the state, because the encoder has half as many units in each direction."
+            "long as the state, because each direction of the encoder has half as many units as the decoder."
         ),
         "",
         lambda units, _: gettext(
@@ -183,13 +183,14 @@ def location_aware() -> ScorerTexts:
         ),
         fit=lambda units, count: gettext(
             "An annotation has {units} numbers. Learned matrices first turn the query, the annotation and the "
-            "attention of the previous word into {count} numbers each. Learned weights then make one number of "
-            "all three.",
+            "attention of the previous word into {count} numbers each. Learned weights then combine the three "
+            "results into one number.",
             units=units,
             count=count,
         ),
         more=gettext(
-            "An energy also depends on the attention of the previous step to this position and its neighbours."
+            "The energy of a piece also depends on the attention that the previous step gave to this piece and "
+            "its neighbours."
         ),
     )
 
@@ -225,9 +226,9 @@ def _fits() -> str:
 
 def filled(lines: tuple[str, ...], texts: Mapping[str, Any]) -> tuple[str, ...]:
     """Return `lines` of LaTeX with each {name} of `texts` replaced; other braces are LaTeX's."""
-    found = []
+    filled_lines = []
     for line in lines:
         for name, text in texts.items():
             line = line.replace(f"{{{name}}}", text)
-        found.append(line)
-    return tuple(found)
+        filled_lines.append(line)
+    return tuple(filled_lines)

@@ -6,10 +6,10 @@ from attnviz.languages import gettext
 from attnviz.trace import Record
 
 
-def search_name(trace: Record, given: str) -> str:
-    """Return the name of the search; `given` names a translation without one."""
+def search_name(trace: Record, forced: str) -> str:
+    """Return the name of the search; `forced` is the name for forced decoding."""
     return {
         "greedy": gettext("greedy search"),
         "beam": gettext("beam search, width {width}", width=trace.search.beam),
-        "forced": given,
+        "forced": forced,
     }[trace.search.method]

@@ -27,22 +27,26 @@ def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[E
     `import_texts_of_step` fills them, and `texts_of_source` and `texts_of_cells`, as for RNNsearch.
     """
     colours = palette(theme)
-    state = OLD if trace.asks_before else NEW
+    state = OLD if trace.queries_previous_state else NEW
     note = gettext("Energies become weights: all positive, and they add up to 1.")
-    looked = (
+    attention = (
         energy_equation(trace, colours, state),
         softmax_equation(trace, note),
         context_equation(trace, colours),
     )
-    moved = (_memory if trace.config["cell"] == "lstm" else _gates)(trace, colours)
-    return (*looked, moved, _word(trace, colours)) if trace.asks_before else (moved, *looked, _word(trace, colours))
+    recurrence = (_memory if trace.config["cell"] == "lstm" else _gates)(trace, colours)
+    return (
+        (*attention, recurrence, _word(trace, colours))
+        if trace.queries_previous_state
+        else (recurrence, *attention, _word(trace, colours))
+    )
 
 
 def import_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
-    moved = _remembered_texts if trace.config["cell"] == "lstm" else moved_texts
+    state_texts = _memory_texts if trace.config["cell"] == "lstm" else moved_texts
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
-    return texts | moved(trace, step) | chosen_texts(trace, step) | weighed_texts(trace, step, palette(theme))
+    return texts | state_texts(trace, step) | chosen_texts(trace, step) | weighed_texts(trace, step, palette(theme))
 
 
 def _input(trace: Seq2SeqTrace, colours: Palette) -> str:
@@ -50,7 +54,7 @@ def _input(trace: Seq2SeqTrace, colours: Palette) -> str:
     if (layers := trace.layer_states.shape[1]) > 1:
         below = coloured(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
         return rf"x_{{⟦i⟧}} &= {below}"
-    if trace.asks_before:
+    if trace.queries_previous_state:
         context = coloured(colours.context, "c_{⟦i⟧}")
         return rf"x_{{⟦i⟧}} &= [E y_{{⟦before⟧}} ; {context}]"
     return (
@@ -75,8 +79,8 @@ def _gates(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "The gated unit (GRU) as PyTorch computes it: the reset gate acts after the recurrent product, and z "
-        "keeps the old state. The equation shows unit {unit}, which changed most.",
+        "The gated unit (GRU) as PyTorch computes it: the reset gate acts after the recurrent product, and the "
+        "update gate z keeps the old state. The equation shows unit {unit}, which changed most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -88,8 +92,8 @@ def _memory(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     lines = (
         _input(trace, colours),
         *(
-            rf"{name}_{{⟦i⟧}} &= {squashed}(W_{{{k}}} x_{{⟦i⟧}} + b_{{{k}}} + U_{{{k}}} {old} + b_{{{k}}}')"
-            for k, (name, squashed) in enumerate(gates, 1)
+            rf"{name}_{{⟦i⟧}} &= {activation}(W_{{{k}}} x_{{⟦i⟧}} + b_{{{k}}} + U_{{{k}}} {old} + b_{{{k}}}')"
+            for k, (name, activation) in enumerate(gates, 1)
         ),
         r"m_{⟦i⟧} &= f_{⟦i⟧} \odot m_{⟦before⟧} + e_{⟦i⟧} \odot \tilde m_{⟦i⟧}",
         rf"{new} &= o_{{⟦i⟧}} \odot \tanh m_{{⟦i⟧}}",
@@ -108,35 +112,35 @@ def _memory(trace: Seq2SeqTrace, colours: Palette) -> Equation:
 
 def _word(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     state, context = coloured(colours.decoder, "s_{⟦i⟧}"), coloured(colours.context, "c_{⟦i⟧}")
-    named = terms(trace)
-    bias = f" + {named.scores_bias}" if named.scores_bias else ""
+    symbols = terms(trace)
+    bias = f" + {symbols.scores_bias}" if symbols.scores_bias else ""
     if trace.linear:
-        first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {named.embedded}]"
+        first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {symbols.embedded}]"
         note = gettext(
             "The readout is linear: it uses state, context and previous word as they are. So a logit is exactly "
             "a sum of parts."
         )
     else:
-        first = rf"t_{{⟦i⟧}} &= \tanh({named.readout.state} [{state} ; {context}] + {named.readout.bias})"
+        first = rf"t_{{⟦i⟧}} &= \tanh({symbols.readout.state} [{state} ; {context}] + {symbols.readout.bias})"
         note = gettext("A tanh lies between context and logit, so a logit of this model does not split into parts.")
     lines = (
         first,
         r"&= ⟦readout⟧⟦chosen⟧",
-        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({named.scores} t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({symbols.scores} t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
     return Equation(5, aligned(*lines), note)
 
 
-def _remembered_texts(trace: Seq2SeqTrace, step: int) -> Texts:
+def _memory_texts(trace: Seq2SeqTrace, step: int) -> Texts:
     """Return the new state of an LSTM, and the computation of the unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
-    enter, forget, found, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
+    enter, forget, proposal, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
     return {
         "unit": str(unit + 1),
         "enter": enter,
         "forget": forget,
-        "proposal": found,
+        "proposal": proposal,
         "out": out,
         "kept": number(float(trace.previous_memories[step, unit])),
         "memory": number(float(trace.memories[step, -1, unit])),

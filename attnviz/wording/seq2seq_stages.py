@@ -15,15 +15,15 @@ from attnviz.wording.stages import Stage, chosen_word, context_stage, energy_sta
 
 def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
     """Return the names of the stages; where the query is s_i, the state changes before attention."""
-    moved = {4: gettext("The state moves")}
-    looked = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector grows")}
+    state = {4: gettext("The state moves")}
+    attention = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector grows")}
     word = {5: gettext("The word is chosen")}
-    return looked | moved | word if trace.asks_before else moved | looked | word
+    return attention | state | word if trace.queries_previous_state else state | attention | word
 
 
 def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: those of `import_stage_titles`."""
-    told: dict[int, Callable[[Seq2SeqTrace, int], tuple[str, str]]] = {
+    functions: dict[int, Callable[[Seq2SeqTrace, int], tuple[str, str]]] = {
         1: energy_stage,
         2: softmax_stage,
         3: context_stage,
@@ -31,7 +31,7 @@ def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
         5: _word,
     }
     titles = import_stage_titles(trace).items()
-    return tuple(Stage(number, title, *told[number](trace, step)) for number, title in titles)
+    return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in titles)
 
 
 def no_logit_attribution() -> str:
@@ -44,28 +44,28 @@ def no_logit_attribution() -> str:
 
 def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     lstm = trace.config["cell"] == "lstm"
-    kept = trace.gates[step, -1, 1]  # update gate of a GRU, forget gate of an LSTM
+    keep_gate = trace.gates[step, -1, 1]  # update gate of a GRU, forget gate of an LSTM
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
-    share = percent(float(kept.mean()))
-    told = {"count": len(after), "kept": share, "from_": _made_from(trace, step)}
+    share = percent(float(keep_gate.mean()))
+    values = {"count": len(after), "kept": share, "from_": _made_from(trace, step)}
     if lstm:
         start = gettext(
             "On average over {count} units, the forget gate keeps {kept} of the memory. The new part is made "
             "from {from_}.",
-            **told,
+            **values,
         )
         outcome = gettext("{kept} of the memory kept", kept=share)
     else:
-        told["new"] = percent(1 - float(kept.mean()))
+        values["new"] = percent(1 - float(keep_gate.mean()))
         start = gettext(
             "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
             "candidate. The candidate is made from {from_}.",
-            **told,
+            **values,
         )
-        outcome = gettext("{kept} kept, {new} rewritten", kept=share, new=told["new"])
+        outcome = gettext("{kept} kept, {new} rewritten", kept=share, new=values["new"])
     most = gettext(
-        "Unit {unit} changed most, from {before} to {after}.",
+        "Unit {unit} of the state changed most, from {before} to {after}.",
         unit=unit + 1,
         before=decimal(float(before[unit])),
         after=decimal(float(after[unit])),
@@ -80,7 +80,7 @@ def _made_from(trace: Seq2SeqTrace, step: int) -> str:
     if trace.layer_states.shape[1] > 1:
         return gettext("the state of the layer below")
     piece = quoted_name(trace.previous_pieces[step])
-    if trace.asks_before:
+    if trace.queries_previous_state:
         return gettext("{piece} and {vector}", piece=piece, vector=f"c{subscript(step + 1)}")
     if trace.config["input_feeding"]:
         return gettext("{piece} and {vector}", piece=piece, vector=f"t{subscript(step)}")

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.measures import looks_alike, weight_order
+from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record, Recurrent, Trace
 from attnviz.trace.interventions import forced_words
-from attnviz.wording.interventions import done_by_hand
+from attnviz.wording.interventions import interventions_text
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.scorers import texts_of
-from attnviz.wording.weight_names import with_its_word
+from attnviz.wording.weight_names import word_share_text
 
 MOST = 0.9
 """Share of a context vector whose pieces count as most of it."""
@@ -57,14 +57,14 @@ def stage_titles(trace: Trace) -> dict[int, str]:
 
 def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: those of `stage_titles`."""
-    told: dict[int, Callable[[Trace, int], tuple[str, str]]] = {
+    functions: dict[int, Callable[[Trace, int], tuple[str, str]]] = {
         1: energy_stage,
         2: softmax_stage,
         3: context_stage if trace.attends else _fixed_context,
         4: _state,
         5: _word,
     }
-    return tuple(Stage(number, title, *told[number](trace, step)) for number, title in stage_titles(trace).items())
+    return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in stage_titles(trace).items())
 
 
 def step_sentence(trace: Record, step: int, blank: str) -> str:
@@ -72,25 +72,25 @@ def step_sentence(trace: Record, step: int, blank: str) -> str:
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
     before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
     p = float(trace.probabilities[step])
-    shown = decimal(p, 3) if p >= 0.0005 else gettext("less than {p}", p=decimal(0.001, 3))
-    told = {"before": before, "chosen": chosen, "p": shown}
-    if was_given(trace, step):
-        return gettext("After {before}, the decoder was forced to write {chosen}, with probability {p}.", **told)
-    return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
+    probability = decimal(p, 3) if p >= 0.0005 else gettext("less than {p}", p=decimal(0.001, 3))
+    values = {"before": before, "chosen": chosen, "p": probability}
+    if was_forced(trace, step):
+        return gettext("After {before}, the decoder was forced to write {chosen}, which had probability {p}.", **values)
+    return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **values)
 
 
 def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     """Return how query and keys make the energies of 0-based `step`, and which key fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
-    told: dict[str, object] = {"count": count, "name": capital(name)}
-    if not trace.asks_before:
+    values: dict[str, object] = {"count": count, "name": capital(name)}
+    if not trace.queries_previous_state:
         sentence = gettext(
             "Each of the {count} pieces has an annotation, the encoder’s description of it, and a key, with "
             "which the query is compared. The query is the updated state, {state}. The energy is one number: how "
             "well query and key fit. {name} fits best.",
             state=f"s{subscript(step + 1)}",
-            **told,
+            **values,
         )
     else:
         sentence = gettext(
@@ -98,7 +98,7 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
             "which the query is compared. The query is the state before this word, {state}. The energy is one "
             "number: how well query and key fit. {name} fits best.",
             state=f"s{subscript(step)}",
-            **told,
+            **values,
         )
     sentence = f"{sentence} {texts_of(trace.config['attention']).more}".strip()
     return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
@@ -108,20 +108,20 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     """Return how the energies of 0-based `step` become weights, and which is largest."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best = quoted_name(trace.source_pieces[order[0]])
-    if looks_alike(trace, step):
+    if is_uniform(trace, step):
         outcome = gettext("every piece gets {share} of the weight", share=percent(float(alpha[order[0]])))
     else:
         outcome = gettext("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
-        outcome += with_its_word(trace, step, order[0])
+        outcome += word_share_text(trace, step, order[0])
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the weight."), outcome
-    done = done_by_hand(trace, step)
-    if done:
+    interventions = interventions_text(trace, step)
+    if interventions:
         own = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
         sentence = gettext(
-            "Changed by hand: {done}. So {first} has {share} of the weight; its energy would give it {own}. All "
-            "weights add up to 1.",
-            done=done,
+            "Changed by hand: {done}. So {first} has {share} of the weight; without this change, its energy "
+            "would give it {own}. All weights add up to 1.",
+            done=interventions,
             first=best,
             share=percent(float(alpha[order[0]])),
             own=percent(own),
@@ -141,7 +141,7 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
 
 def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     """Return the source pieces in the context of 0-based `step`, and how few make up most of it."""
-    parts, outcome = parts_of_sum(trace, step)
+    parts, outcome = context_shares(trace, step)
     sentence = gettext(
         "Each strip is an annotation multiplied by its weight. Their sum is {context}, the source as this step "
         "sees it: {parts}",
@@ -151,23 +151,23 @@ def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def parts_of_sum(trace: Aligned, step: int) -> tuple[str, str]:
+def context_shares(trace: Aligned, step: int) -> tuple[str, str]:
     """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
     share = percent(min(float(sums[needed - 1]), 1))
     parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
-    told = ", ".join(parts) + (" …" if len(order) > 3 else ".")
+    parts_text = ", ".join(parts) + (" …" if len(order) > 3 else ".")
     if needed == 1:
-        return told, gettext("1 piece makes {share} of the sum", share=share)
-    return told, gettext("{count} pieces make {share} of the sum", count=needed, share=share)
+        return parts_text, gettext("1 piece gets {share} of the weight", share=share)
+    return parts_text, gettext("{count} pieces together get {share} of the weight", count=needed, share=share)
 
 
 def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
     sentence = gettext(
-        "This model has no attention. At every step, {context} is the same: the last of the {count} forward "
-        "annotations, into which the whole sentence must fit.",
+        "This model has no attention. {context} is the same vector at every step: the last of the {count} "
+        "forward annotations. The whole sentence must fit into this vector.",
         context=f"c{subscript(step + 1)}",
         count=len(trace.source_pieces),
     )
@@ -175,10 +175,10 @@ def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _state(trace: Trace, step: int) -> tuple[str, str]:
-    kept = float(trace.update_gates[step].mean())
+    kept_share = float(trace.update_gates[step].mean())
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
-    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+    shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
     sentence = gettext(
         "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
         "candidate. The candidate is made from {piece} and {context}. Unit {unit} changed most, from {before} to "
@@ -208,11 +208,11 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
     word, p = quoted_name(trace.target_pieces[step]), float(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        told = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
-        if was_given(trace, step):
-            rest = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **told)
+        values = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
+        if was_forced(trace, step):
+            rest = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **values)
         else:
-            rest = gettext("The search chose {word} ({p}), although {other} was more likely ({q}).", **told)
+            rest = gettext("The search chose {word} ({p}), although {other} was more likely ({q}).", **values)
     elif trace.top_ids.shape[1] == 1:
         rest = gettext("{word} has a probability of {p}.", word=capital(word), p=percent(p))
     else:
@@ -230,10 +230,10 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
 def outcome_of(trace: Record, step: int) -> str:
     """Return the word of 0-based `step` with its probability, and whether it was forced."""
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
-    return gettext("{word} (forced), {p}", word=word, p=p) if was_given(trace, step) else f"{word}, {p}"
+    return gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
 
 
-def was_given(trace: Record, step: int) -> bool:
+def was_forced(trace: Record, step: int) -> bool:
     """Return whether the word of 0-based `step` was forced."""
     return trace.search.method == "forced" or step in forced_words(trace.interventions)
 

@@ -23,10 +23,10 @@ def change_sentence(change: StepChange) -> str:
             name=name,
             p=after,
         )
-    told = _moved(change)
+    sentence = _moved(change)
     if change.moment == "other words":
-        told = gettext("The words before this step have changed.") + f" {told}"
-    return f"{told} {_outcome(change, name, after)}"
+        sentence = gettext("The words before this step have changed.") + f" {sentence}"
+    return f"{sentence} {_outcome(change, name, after)}"
 
 
 def _outcome(change: StepChange, name: str, after: str) -> str:
@@ -56,30 +56,31 @@ def change_alt(change: StepChange) -> str:
     listed = "; ".join(
         gettext(
             "{name} {before} before, {after} after",
-            name=quoted_name(one.piece),
-            before=_before(change, one),
-            after=probability(one.after, change.least[1]),
+            name=quoted_name(piece_change.piece),
+            before=_before(change, piece_change),
+            after=probability(piece_change.after, change.least[1]),
         )
-        for one in change.pieces
+        for piece_change in change.pieces
     )
-    told = gettext(
+    sentence = gettext(
         "Most probable pieces of step {step} before and after the change: {listed}.",
         step=change.step + 1,
         listed=listed,
     )
-    return told if change.moment == "none" else f"{told} {_moved(change)}"
+    return sentence if change.moment == "none" else f"{sentence} {_moved(change)}"
 
 
 def _moved(change: StepChange) -> str:
     return gettext(
-        "The context vector moved by {context} of its length, and the decoder state by {state}.",
+        "The change moved the context vector by {context} of its length, the decoder state by {state} of its own "
+        "length.",
         context=percent(change.context),
         state=percent(change.state),
     )
 
 
-def _before(change: StepChange, one: PieceChange) -> str:
-    return gettext("not there") if change.moment == "none" else probability(one.before, change.least[0])
+def _before(change: StepChange, piece_change: PieceChange) -> str:
+    return gettext("not there") if change.moment == "none" else probability(piece_change.before, change.least[0])
 
 
 def probability(p: float | None, least: float) -> str:

@@ -1,6 +1,6 @@
 """Symbols of the weights and intermediate values in the equations of a recurrent translator.
 
-Equations are written with them, and the diagram labels its parts by them.
+The equations use them, and the diagram labels its parts with them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NEW, OLD = "⟦i⟧", "⟦before⟧"
 
 
 @dataclass(frozen=True)
-class Taken:
+class WeightSymbols:
     """Symbols of the weights of state, context and word, in LaTeX; empty where there is no weight.
 
     Several weights with the same letter are that letter alone.
@@ -42,15 +42,15 @@ class Terms:
     """Embedding of the previous word."""
     inside: tuple[str, ...] = ()
     """Intermediate values of the recurrence: gates, candidate."""
-    moving: Taken = Taken()
+    moving: WeightSymbols = WeightSymbols()
     """Weights of the recurrence, where they are written out."""
-    readout: Taken = Taken()
+    readout: WeightSymbols = WeightSymbols()
     scores: str = ""
     """Weights of the logits."""
     scores_bias: str = ""
 
 
-_MOVED = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
+_INTERMEDIATE = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
 """Intermediate values of an imported recurrence, in the order of its equations."""
 
 
@@ -58,21 +58,21 @@ def terms(trace: Recurrent) -> Terms:
     """Return the symbols in the equations of `trace`."""
     from attnviz.wording.scorers import texts_of  # here, since it imports this module
 
-    asked = texts_of(trace.config["attention"]).terms
+    attention_terms = texts_of(trace.config["attention"]).terms
     if trace.imported:
         return replace(
-            asked,
-            key_bias="b_a" if trace.asks_before else "",
-            inside=_at_step(_MOVED[trace.config["cell"]]),
-            moving=Taken("U", "W", "W", "b"),
-            readout=Taken() if trace.linear else Taken("W_t", "W_t", bias="b_t"),
+            attention_terms,
+            key_bias="b_a" if trace.queries_previous_state else "",
+            inside=_at_step(_INTERMEDIATE[trace.config["cell"]]),
+            moving=WeightSymbols("U", "W", "W", "b"),
+            readout=WeightSymbols() if trace.linear else WeightSymbols("W_t", "W_t", bias="b_t"),
             scores="W_o",
             scores_bias="b_o" if trace.linear else "",
         )
     return replace(
-        asked,
+        attention_terms,
         inside=_at_step(("z", r"\tilde s")),
-        readout=Taken("U_o", "C_o", "V_o", "b"),
+        readout=WeightSymbols("U_o", "C_o", "V_o", "b"),
         scores="W_o",
         scores_bias="b_o",
     )
@@ -82,14 +82,14 @@ def _at_step(letters: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{letter}_{{{NEW}}}" for letter in letters)
 
 
-_SIGN = re.compile(r"(\\tilde )?([A-Za-z])(?:_(?:\{([^}]*)\}|(\w)))?|(\S)")
-Sign = tuple[str, str]
+_SYMBOL = re.compile(r"(\\tilde )?([A-Za-z])(?:_(?:\{([^}]*)\}|(\w)))?|(\S)")
+Symbol = tuple[str, str]
 """A symbol and its index; for text between symbols the index is empty."""
 
 
-def signs(latex: str) -> list[Sign]:
+def symbols(latex: str) -> list[Symbol]:
     """Return the symbols of a LaTeX expression, each with its index, and the text between them."""
-    found = []
-    for tilde, letter, index, short, other in _SIGN.findall(latex):
-        found.append((other or f"{letter}{chr(0x303) if tilde else ''}", index or short))
-    return found
+    parts = []
+    for tilde, letter, index, short, other in _SYMBOL.findall(latex):
+        parts.append((other or f"{letter}{chr(0x303) if tilde else ''}", index or short))
+    return parts

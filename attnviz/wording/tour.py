@@ -10,10 +10,10 @@ from attnviz.languages import gettext
 from attnviz.wording.diagram import has_diagram
 from attnviz.wording.tour_attention import annotation, keys, one_word, softmax
 from attnviz.wording.tour_data import TourData
-from attnviz.wording.tour_output import afterwards, context, made
+from attnviz.wording.tour_output import context, posterior, written_word
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
-"""The part of the page that a stop points at; empty where the stop needs none."""
+"""Part of the page that a stop points at; empty for none."""
 PULL, AFTER, QUIZ = 4, 7, 8
 """Interactive stops."""
 
@@ -36,7 +36,7 @@ class Stop:
 def stop_titles() -> dict[int, str]:
     """Return the titles of the stops, by number."""
     return {
-        1: gettext("One word, and where it looked"),
+        1: gettext("One word and its attention"),
         2: gettext("What an annotation is"),
         3: gettext("A query meets the keys"),
         4: gettext("Softmax: shares of attention"),
@@ -47,32 +47,32 @@ def stop_titles() -> dict[int, str]:
     }
 
 
-def tour_stops(told: TourData) -> tuple[Stop, ...]:
+def tour_stops(tour: TourData) -> tuple[Stop, ...]:
     """Return the stops of the tour without the last, the quiz."""
-    return tuple(_stop(told, number) for number in stop_titles() if number != QUIZ)
+    return tuple(_stop(tour, number) for number in stop_titles() if number != QUIZ)
 
 
-def _stop(told: TourData, number: int) -> Stop:
-    title, step = _title(told, number), told.word.step
-    if why := _missing(told, number):
-        return Stop(number, title, (why,), "", step, missing=True)
+def _stop(tour: TourData, number: int) -> Stop:
+    title, step = _title(tour, number), tour.word.step
+    if reason := _missing_reason(tour, number):
+        return Stop(number, title, (reason,), "", step, missing=True)
     if number == AFTER:
-        step = told.record.words().target_groups[told.turned][0]
-    return Stop(number, title, tuple(filter(None, _SENTENCES[number](told))), _place(told, number), step)
+        step = tour.record.words().target_groups[tour.posterior_word][0]
+    return Stop(number, title, tuple(filter(None, _SENTENCES[number](tour))), _place(tour, number), step)
 
 
-def _title(told: TourData, number: int) -> str:
+def _title(tour: TourData, number: int) -> str:
     """Return the title of a stop; some differ without attention."""
-    if told.record.attends or number not in (1, 5):
+    if tour.record.attends or number not in (1, 5):
         return stop_titles()[number]
     return gettext("One word, and nowhere to look") if number == 1 else gettext("The same for every word")
 
 
-def _place(told: TourData, number: int) -> Place:
-    machine = has_diagram(told.record)
+def _place(tour: TourData, number: int) -> Place:
+    diagram = has_diagram(tour.record)
     places: Mapping[int, Place] = {
-        1: "heatmap" if told.record.attends else "source",
-        2: "encoder" if machine else "source",
+        1: "heatmap" if tour.record.attends else "source",
+        2: "encoder" if diagram else "source",
         3: "stage1",
         PULL: "stage2",
         5: "stage3",
@@ -82,12 +82,12 @@ def _place(told: TourData, number: int) -> Place:
     return places[number]
 
 
-def _missing(told: TourData, number: int) -> str:
+def _missing_reason(tour: TourData, number: int) -> str:
     """Return why this translation has no such stop; empty where it has."""
-    record = told.record
+    record = tour.record
     if number in (3, PULL, AFTER) and not record.attends:
         return no_attention()
-    if number == PULL and told.by_hand:
+    if number == PULL and tour.by_hand:
         return gettext(
             "The attention weights of this step were changed by hand, so they no longer come from softmax. To "
             "see this stop, go back to the first translation."
@@ -102,7 +102,7 @@ def _missing(told: TourData, number: int) -> str:
             "A transformer looks at the sentence many times at each step, once with each head. This stop exists "
             "only for translators that look once at each step."
         )
-    if number == AFTER and told.after is None:
+    if number == AFTER and tour.after is None:
         return gettext("Posterior attention cannot be computed: the model that made this translation is not installed.")
     return ""
 
@@ -121,6 +121,6 @@ _SENTENCES: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
     3: keys,
     PULL: softmax,
     5: context,
-    6: made,
-    AFTER: afterwards,
+    6: written_word,
+    AFTER: posterior,
 }

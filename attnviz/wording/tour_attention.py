@@ -7,84 +7,84 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.illustrative_words import Looks
+from attnviz.analysis.illustrative_words import WordAttention
 from attnviz.languages import gettext
 from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.scorers import texts_of
-from attnviz.wording.stages import times, was_given
+from attnviz.wording.stages import times, was_forced
 from attnviz.wording.tour_data import LEAST, LONGEST, TourData
 from attnviz.wording.transformer_stages import opened_name, shown_heads
 
 
-def one_word(told: TourData) -> tuple[str, ...]:
+def one_word(tour: TourData) -> tuple[str, ...]:
     """Return the text about the word and its row of the heatmap."""
-    if not told.record.attends:
-        return _written(told), gettext(
+    if not tour.record.attends:
+        return _written(tour), gettext(
             "This translator has no attention: it cannot look back at the English words. It read them once, one "
             "after the other, and kept only one list of numbers."
         )
-    looked = gettext(
-        "Before this word, it looked back at the English sentence: {parts}. Each share is an attention weight, "
-        "written α (alpha).",
-        parts=_parts(told),
+    attention = gettext(
+        "Before this word, the translator looked back at the English sentence: {parts}. Each share is an "
+        "attention weight, written α (alpha).",
+        parts=_parts(tour),
     )
     row = gettext(
         "In the heatmap, each row is a French word and each column an English word. A brighter cell means more "
         "attention. The row of this word is framed."
     )
-    return f"{_written(told)} {looked}", row, f"{_crossing(told)} {_whose(told.record)}".strip()
+    return f"{_written(tour)} {attention}", row, f"{_crossing(tour)} {_heads_sentence(tour.record)}".strip()
 
 
-def _written(told: TourData) -> str:
+def _written(tour: TourData) -> str:
     """Return the word and its position in the translation."""
-    words, (word, step) = told.record.words(), (told.word.word, told.word.step)
-    name = told.target(word)
+    words, (word, step) = tour.record.words(), (tour.word.word, tour.word.step)
+    name = tour.target(word)
     if len(words.target_groups[word]) > 1:
         name = gettext(
             "{word} (its first piece, {piece}; the translator splits rare words into pieces)",
             word=name,
-            piece=told.written(step),
+            piece=tour.written(step),
         )
-    if was_given(told.record, step):
-        return gettext("The translator had to write {word}.", word=name)
+    if was_forced(tour.record, step):
+        return gettext("The translator was forced to write {word}.", word=name)
     return gettext("The translator wrote {word}.", word=name)
 
 
-def _parts(told: TourData) -> str:
+def _parts(tour: TourData) -> str:
     """Return the source words with the most attention, with their shares."""
-    shares = told.shares()
+    shares = tour.shares()
     order = sorted(range(len(shares)), key=lambda k: -shares[k])
     named = [k for k in order[:3] if shares[k] >= LEAST] or order[:1]
-    return ", ".join(gettext("{share} at {word}", share=percent(shares[k]), word=told.source(k)) for k in named)
+    return ", ".join(gettext("{share} at {word}", share=percent(shares[k]), word=tour.source(k)) for k in named)
 
 
-def _crossing(told: TourData) -> str:
+def _crossing(tour: TourData) -> str:
     """Return the sentence about a neighbour that the word crosses; empty without one."""
-    looks, word = Looks(told.record, told.record.words().alignment), told.word.word
-    if not looks.crosses(word):
+    attention, word = WordAttention(tour.record, tour.record.words().alignment), tour.word.word
+    if not attention.crosses(word):
         return ""
-    beside = word - 1 if word > 0 and looks.sources[word - 1] > looks.sources[word] else word + 1
+    beside = word - 1 if word > 0 and attention.sources[word - 1] > attention.sources[word] else word + 1
     return gettext(
-        "For the neighbouring word {word}, it looked at {source}: the word order changes.",
-        word=told.target(beside),
-        source=told.source(looks.sources[beside]),
+        "For the neighbouring word {word}, the translator looked at {source}: the word order changes.",
+        word=tour.target(beside),
+        source=tour.source(attention.sources[beside]),
     )
 
 
-def _whose(record: Any) -> str:
+def _heads_sentence(record: Any) -> str:
     if not record.has_heads:
         return ""
     return gettext(
-        "A transformer looks with many heads at once. The heatmap shows this: {heads}.", heads=shown_heads(record)
+        "A transformer looks with many heads at once. The heatmap shows: {heads}.", heads=shown_heads(record)
     )
 
 
-def annotation(told: TourData) -> tuple[str, ...]:
+def annotation(tour: TourData) -> tuple[str, ...]:
     """Return what an annotation is, for the piece with the most attention."""
-    record, j = told.record, _strongest(told)
-    units, name = record.annotations.shape[1], told.piece(j)
+    record, j = tour.record, _strongest(tour)
+    units, name = record.annotations.shape[1], tour.piece(j)
     if record.has_heads:
         read = gettext(
             "Before writing, the translator read the sentence: in each of {layers} layers, every piece looked at "
@@ -111,15 +111,15 @@ def annotation(told: TourData) -> tuple[str, ...]:
     )
 
 
-def _strongest(told: TourData) -> int:
+def _strongest(tour: TourData) -> int:
     """Return the piece of the source word with the largest weight."""
-    alpha = told.record.alignment[told.word.step]
-    return int(max(told.record.words().source_groups[told.word.source], key=lambda j: float(alpha[j])))
+    alpha = tour.record.alignment[tour.word.step]
+    return int(max(tour.record.words().source_groups[tour.word.source], key=lambda j: float(alpha[j])))
 
 
-def keys(told: TourData) -> tuple[str, ...]:
+def keys(tour: TourData) -> tuple[str, ...]:
     """Return how query and keys make energies, or scores."""
-    record = told.record
+    record = tour.record
     if record.has_heads:
         start = gettext(
             "This stop shows one head: {head}. Its query comes from what the decoder has computed so far; each "
@@ -128,10 +128,10 @@ def keys(told: TourData) -> tuple[str, ...]:
         )
         return start, gettext(
             "The score measures how well the query fits a key: {listed}. The larger the score, the better the fit.",
-            listed=_fits(told),
+            listed=_fits(tour),
         )
     units = record.states.shape[1]
-    if told.word.step == 0:
+    if tour.word.step == 0:
         start = gettext(
             "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. "
             "This list is the query; the translator compares it with every annotation (the keys).",
@@ -145,41 +145,43 @@ def keys(told: TourData) -> tuple[str, ...]:
         )
     fits = gettext(
         "The energy measures how well the query fits a key: {listed}. The larger the energy, the better the fit.",
-        listed=_fits(told),
+        listed=_fits(tour),
     )
-    return start, _made_alike(record), fits
+    return start, _comparison(record), fits
 
 
-def _made_alike(record: Any) -> str:
+def _comparison(record: Any) -> str:
     """Return how a query and a key are compared."""
     return texts_of(record.config["attention"]).fit(record.annotations.shape[1], record.queries.shape[1])
 
 
-def _fits(told: TourData) -> str:
+def _fits(tour: TourData) -> str:
     """Return the two pieces with the largest energies and the one with the smallest."""
-    order = np.argsort(-told.energies, kind="stable")
+    order = np.argsort(-tour.energies, kind="stable")
     named = [int(j) for j in (order if len(order) < 4 else [*order[:2], order[-1]])]
-    return ", ".join(f"{told.piece(j)}\u00a0{decimal(float(told.energies[j]), 1)}" for j in named)
+    return ", ".join(f"{tour.piece(j)}\u00a0{decimal(float(tour.energies[j]), 1)}" for j in named)
 
 
-def softmax(told: TourData) -> tuple[str, ...]:
+def softmax(tour: TourData) -> tuple[str, ...]:
     """Return how the softmax makes shares, and what the user can try."""
-    e, alpha = told.energies.astype(np.float64), told.opened.alignment[told.word.step]
+    e, alpha = tour.energies.astype(np.float64), tour.opened.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
-        "Softmax turns these numbers into shares of 100 %: raise e ≈ {e} to each number, then divide by the total.",
+        "Softmax turns the numbers of the previous stop into shares of 100 %: raise e ≈ {e} to each number, then "
+        "divide each result by the total.",
         e=decimal(np.e),
     )
     if len(order) == 1:
         return (start, gettext("There is only one piece, so it gets all the attention."))
     best, second = int(order[0]), int(order[1])
-    apart = float(e[best] - e[second])
+    lead = float(e[best] - e[second])
     ratio = gettext(
-        "{best} is {apart} above {second}, so its share is {times} as large: {share} against {less}.",
-        best=told.piece(best),
-        second=told.piece(second),
-        apart=decimal(apart, 1),
-        times=times(float(np.exp(apart))),
+        "The number for {best} is {apart} above that for {second}, so its share is {times} as large: {share} "
+        "against {less}.",
+        best=tour.piece(best),
+        second=tour.piece(second),
+        apart=decimal(lead, 1),
+        times=times(float(np.exp(lead))),
         share=percent(float(alpha[best])),
         less=percent(float(alpha[second])),
     )

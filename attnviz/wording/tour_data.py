@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.illustrative_words import Telling, telling_word, turning_word
-from attnviz.trace.interventions import acting_on
+from attnviz.analysis.illustrative_words import IllustrativeWord, illustrative_word, most_changed_word
+from attnviz.trace.interventions import interventions_at
 from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quote, quoted_name, shorten
 
 LONGEST = 30
 """Characters of the longest word in a sentence."""
 LEAST = 0.01
-"""Smallest share of attention from which a word is named beside the strongest."""
+"""Smallest share of attention from which a word is named besides the strongest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +30,14 @@ class TourData:
     """Posterior attention of the heatmap, (target words, source words), where known."""
 
     @cached_property
-    def word(self) -> Telling:
+    def word(self) -> IllustrativeWord:
         """The word of the first six stops."""
-        return telling_word(self.record)
+        return illustrative_word(self.record)
 
     @cached_property
-    def turned(self) -> int:
+    def posterior_word(self) -> int:
         """The target word of the stop on posterior attention."""
-        return self.word.word if self.after is None else turning_word(self.record, self.after)
+        return self.word.word if self.after is None else most_changed_word(self.record, self.after)
 
     @cached_property
     def opened(self) -> Any:
@@ -47,15 +47,15 @@ class TourData:
     @cached_property
     def energies(self) -> NDArray[np.floating]:
         """Energies or scores before the softmax at the word's step, (Tx,)."""
-        found: NDArray[np.floating] = (
+        energies: NDArray[np.floating] = (
             open_head(self.record).scores if self.record.has_heads else self.record.energies
         )[self.word.step]
-        return found
+        return energies
 
     @property
     def by_hand(self) -> bool:
         """Whether an intervention changed the weights of the word's step."""
-        return self.record.attends_once and bool(acting_on(self.record.interventions, self.word.step))
+        return self.record.attends_once and bool(interventions_at(self.record.interventions, self.word.step))
 
     def source(self, word: int) -> str:
         """Return the label of a source word."""

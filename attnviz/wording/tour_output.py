@@ -13,14 +13,14 @@ from attnviz.wording.numbers import decimal, percent, thousands
 from attnviz.wording.tour_data import LEAST, TourData
 
 
-def context(told: TourData) -> tuple[str, ...]:
+def context(tour: TourData) -> tuple[str, ...]:
     """Return how the context is mixed, and what it is used for."""
-    record, step = told.record, told.word.step
+    record, step = tour.record, tour.word.step
     if record.has_heads:
         mixed = gettext(
             "The head also computes a value, a list of numbers, from each annotation. It multiplies each value "
-            "by its share and adds them all up: {parts}.",
-            parts=_mixture(told),
+            "by its share and adds up the products: {parts}.",
+            parts=_mixture(tour),
         )
         return mixed, gettext(
             "The sum, a list of {units} numbers, is the output of this head. Every head does this, and the "
@@ -38,82 +38,82 @@ def context(told: TourData) -> tuple[str, ...]:
             ),
         )
     cosines = context_units(record, step).cosines
-    near = int(cosines.argmax())
+    nearest = int(cosines.argmax())
     mixed = gettext(
-        "Now the translator multiplies every annotation by its share and adds them all up: {parts}.",
-        parts=_mixture(told),
+        "Now the translator multiplies every annotation by its share and adds up the products: {parts}.",
+        parts=_mixture(tour),
     )
     return mixed, gettext(
         "The sum is {context}, again {units} numbers. It is all that this word sees of the sentence. Its "
         "direction is closest to that of the annotation of {word} (cosine {cosine}).",
         context=coloured(gettext("the context vector"), "context"),
         units=units,
-        word=told.piece(near),
-        cosine=decimal(float(cosines[near])),
+        word=tour.piece(nearest),
+        cosine=decimal(float(cosines[nearest])),
     )
 
 
-def _mixture(told: TourData) -> str:
-    alpha = told.opened.alignment[told.word.step]
+def _mixture(tour: TourData) -> str:
+    alpha = tour.opened.alignment[tour.word.step]
     order = [int(j) for j in np.argsort(-alpha, kind="stable")[:3]]
     named = [j for j in order if alpha[j] >= LEAST] or order[:1]
-    return ", ".join(f"{percent(float(alpha[j]))} {told.piece(j)}" for j in named)
+    return ", ".join(f"{percent(float(alpha[j]))} {tour.piece(j)}" for j in named)
 
 
-def made(told: TourData) -> tuple[str, ...]:
+def written_word(tour: TourData) -> tuple[str, ...]:
     """Return which word is written, and what comes next."""
-    record, step = told.record, told.word.step
+    record, step = tour.record, tour.word.step
     start = gettext(
         "From the sentence, its own state and the word before, the translator computes a probability for each of "
         "the {count} pieces it knows.",
         count=thousands(int(record.config["vocabulary_size"])),
     )
-    named = {"word": told.written(step), "share": percent(float(record.probabilities[step]))}
+    values = {"word": tour.written(step), "share": percent(float(record.probabilities[step]))}
     if len(record.top_pieces[step]) < 2:
-        return start, f"{gettext('{word} has {share}.', **named)} {_onward(told)}".strip()
+        return start, f"{gettext('{word} has {share}.', **values)} {_next_word(tour)}".strip()
     leads = int(record.top_ids[step][0]) == int(record.target_ids[step])
     other, chance = record.top(step, 2)[1 if leads else 0]
-    named |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
+    values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
     if leads:
-        rest = gettext("{word} leads with {share}, ahead of {other} with {less}.", **named)
+        rest = gettext("{word} leads with {share}, ahead of {other} with {less}.", **values)
     else:
-        rest = gettext("{word} has {share}, but {other} was more probable, with {less}.", **named)
-    return start, f"{rest} {_onward(told)}".strip()
+        rest = gettext("{word} has {share}, but {other} was more probable, with {less}.", **values)
+    return start, f"{rest} {_next_word(tour)}".strip()
 
 
-def _onward(told: TourData) -> str:
-    step, record = told.word.step, told.record
+def _next_word(tour: TourData) -> str:
+    step, record = tour.word.step, tour.record
     if step + 1 >= len(record.target_pieces):
         return ""
     if not record.attends:
-        return gettext("Next comes {word}, from the same numbers.", word=told.written(step + 1))
-    return gettext("Next comes {word}, with new attention weights.", word=told.written(step + 1))
+        return gettext("Next comes {word}, from the same last annotation.", word=tour.written(step + 1))
+    return gettext("Next comes {word}, with new attention weights.", word=tour.written(step + 1))
 
 
-def afterwards(told: TourData) -> tuple[str, ...]:
+def posterior(tour: TourData) -> tuple[str, ...]:
     """Return the posterior attention of a word; empty where unknown."""
-    after, word = told.after, told.turned
+    after, word = tour.after, tour.posterior_word
     if after is None:
         return ()
-    before, name = told.record.words().alignment[word], told.target(word)
+    before, name = tour.record.words().alignment[word], tour.target(word)
     shares = ", ".join(
         gettext(
             "{word} from {before} to {after}",
-            word=told.source(k),
+            word=tour.source(k),
             before=percent(float(before[k])),
             after=percent(float(after[word][k])),
         )
         for k in dict.fromkeys((int(after[word].argmax()), int(before.argmax())))
     )
-    asked = gettext(
+    question = gettext(
         "The translator had to look before it knew the word. Now that {word} is written, we can ask which "
         "English words mattered for it.",
         word=name,
     )
     bayes = gettext(
-        "Bayes’ rule corrects what we thought before by what happened then. It multiplies each share by the "
-        "probability that {word} would have had from that annotation alone. English words that other French "
-        "words are about count less. The shares change: {shares}.",
+        "Bayes’ rule corrects the shares once the word is known. It multiplies the share of each annotation by "
+        "the probability that {word} would have had from this annotation alone. English words count less if "
+        "other French words translate them. The shares change: {shares}.",
         word=name,
         shares=shares,
     )
@@ -121,13 +121,13 @@ def afterwards(told: TourData) -> tuple[str, ...]:
         "The new shares, written α′, are the posterior attention. From the level of detail “Numbers” on, the "
         "heatmap shows them under “After the word”."
     )
-    return asked, f"{bayes} {_together(told)}".strip(), where
+    return question, f"{bayes} {_whole_words(tour)}".strip(), where
 
 
-def _together(told: TourData) -> str:
+def _whole_words(tour: TourData) -> str:
     """Return that shares are of whole words, where a word has several pieces; empty otherwise."""
-    words = told.record.words()
-    if len(words.target_groups[told.turned]) == 1 and all(len(group) == 1 for group in words.source_groups):
+    words = tour.record.words()
+    if len(words.target_groups[tour.posterior_word]) == 1 and all(len(group) == 1 for group in words.source_groups):
         return ""
     return gettext(
         "These shares are for whole words, with all their pieces. The diagram and the bars show each piece separately."

@@ -55,14 +55,14 @@ def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light"
     }
 
 
-def head_texts_of_source(seen: TransformerTrace | OpenHead, source: int) -> Texts:
+def head_texts_of_source(trace_or_head: TransformerTrace | OpenHead, source: int) -> Texts:
     """Return the texts of 0-based key `source` that hold for all steps."""
-    return {"j": str(source + 1), "key": vector(open_head(seen).keys[source])}
+    return {"j": str(source + 1), "key": vector(open_head(trace_or_head).keys[source])}
 
 
-def head_texts_of_cells(seen: TransformerTrace | OpenHead, step: int) -> dict[str, list[str]]:
+def head_texts_of_cells(trace_or_head: TransformerTrace | OpenHead, step: int) -> dict[str, list[str]]:
     """Return the texts of 0-based `step` for each key, as lists."""
-    opened = open_head(seen)
+    opened = open_head(trace_or_head)
     rows = {"score": opened.scores[step], "exponent": opened.scores[step], "weight": opened.weights[step]}
     return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
 
@@ -76,35 +76,38 @@ def _scores(opened: OpenHead, colours: Palette) -> Equation:
         rf"&\quad \cdot ⟦key⟧ \Big/ \sqrt{{{units}}}",
         r"&= ⟦score⟧",
     )
-    told: dict[str, object] = {"head": opened_name(opened), "piece": "⟦j⟧", "units": units}
+    values: dict[str, object] = {"head": opened_name(opened), "piece": "⟦j⟧", "units": units}
     if opened.kind == "cross":
         note = gettext(
             "{head}: the score says how well its query fits the key of source piece {piece}. The query is made "
             "from the normalised residual stream of this step. The score is divided by the square root of the "
             "{units} units, so that long vectors do not make the softmax too sharp.",
-            **told,
+            **values,
         )
     else:
         note = gettext(
-            "{head}: the score says how well a query fits the key of piece {piece}. Two matrices make query and "
-            "key from the same normalised residual streams. The score is divided by the square root of the "
-            "{units} units, so that long vectors do not make the softmax too sharp.",
-            **told,
+            "{head}: the score says how well a query fits the key of piece {piece}. One matrix makes the "
+            "queries, another the keys; both use the normalised residual streams of the same sentence. The score "
+            "is divided by the square root of the {units} units, so that long vectors do not make the softmax "
+            "too sharp.",
+            **values,
         )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
 
 def _values(opened: OpenHead, colours: Palette) -> Equation:
-    found, value = coloured(colours.context, "z_{⟦i⟧}"), coloured(colours.encoder, "v_j")
+    output, value = coloured(colours.context, "z_{⟦i⟧}"), coloured(colours.encoder, "v_j")
     lines = (
-        rf"{found} &= \sum_{{j=1}}^{{{_last(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
+        rf"{output} &= \sum_{{j=1}}^{{{_last(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
         r"&= ⟦summands⟧",
         r"&= ⟦output⟧",
     )
     if opened.kind == "cross":
         return Equation(3, aligned(*lines), gettext("The output of this head: a weighted sum of the source’s values."))
     return Equation(
-        3, aligned(*lines), gettext("The output of this head: a weighted sum of the values of its own sentence.")
+        3,
+        aligned(*lines),
+        gettext("The output of this head: a weighted sum of the values of the sentence that the query comes from."),
     )
 
 
@@ -116,18 +119,18 @@ def _last(opened: OpenHead) -> str:
 def _stream(opened: OpenHead, colours: Palette) -> Equation:
     heads = opened.trace.cross_weights.shape[1]
     before, after = (coloured(colours.decoder, f"x_{{⟦i⟧,{block}}}") for block in (opened.block, opened.block + 1))
-    found = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({heads})}}_{{⟦i⟧}}]")
-    lines = (rf"{after} &= {before} + W_O\,{found}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
-    told = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
+    outputs = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({heads})}}_{{⟦i⟧}}]")
+    lines = (rf"{after} &= {before} + W_O\,{outputs}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
+    values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
     if opened.kind == "cross":
         note = gettext(
             "The residual stream before and after the cross-attention of layer {layer}, block {block} of {count}.",
-            **told,
+            **values,
         )
     else:
         note = gettext(
             "The residual stream before and after the self-attention of layer {layer}, block {block} of {count}.",
-            **told,
+            **values,
         )
     return Equation(4, aligned(*lines), note)
 

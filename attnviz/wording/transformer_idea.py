@@ -8,13 +8,13 @@ from attnviz.analysis.heads import OpenHead, open_head, strongest_words
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import TransformerTrace
-from attnviz.wording.idea import shared_out, written
+from attnviz.wording.idea import attention_sentence, written
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage, capital
 
 
-def many_looks_titles(_: TransformerTrace) -> dict[int, str]:
+def transformer_idea_titles(_: TransformerTrace) -> dict[int, str]:
     """Return everyday names of the stages of a transformer's step."""
     return {
         1: gettext("Which words would help now?"),
@@ -25,17 +25,17 @@ def many_looks_titles(_: TransformerTrace) -> dict[int, str]:
     }
 
 
-def many_looks_stages(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
-    """Return the stages of 0-based `step` in everyday words: those of `many_looks_titles`."""
+def transformer_idea_stages(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
+    """Return the stages of 0-based `step` in everyday words: those of `transformer_idea_titles`."""
     opened = open_head(trace)
-    told = {
+    stages = {
         1: _fits(trace, opened, step),
-        2: _look(trace, opened, step),
-        3: _looks(trace, opened, step),
-        4: _kept(opened, step),
+        2: _attention(trace, opened, step),
+        3: _all_heads(trace, opened, step),
+        4: _stream(opened, step),
         5: written(trace, step),
     }
-    return tuple(Stage(number, title, *told[number]) for number, title in many_looks_titles(trace).items())
+    return tuple(Stage(number, title, *stages[number]) for number, title in transformer_idea_titles(trace).items())
 
 
 def added_name(block: str, layer: int) -> str:
@@ -56,41 +56,41 @@ def _fits(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, st
         return rest, outcome
     if trace.heads.head is None:
         which = gettext(
-            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. This "
-            "is the head most similar to the heatmap.",
+            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The "
+            "bars show the head most similar to the heatmap.",
             count=count,
         )
     else:
         which = gettext(
-            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. This "
-            "is the head that the heatmap shows.",
+            "Before each piece, the {count} heads of a transformer look at the sentence, each on its own. The "
+            "bars and the heatmap show the same head.",
             count=count,
         )
     return f"{which} {rest}", outcome
 
 
-def _look(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _attention(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     order, alpha = weight_order(opened, step), opened.weights[step]
     share = percent(float(alpha[order[0]]))
     outcome = gettext(
         "{name} gets {share} of the attention", name=capital(quoted_name(opened.source_pieces[order[0]])), share=share
     )
-    looks = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
-    if trace.heads.head is None and looks > 1:
+    heads = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
+    if trace.heads.head is None and heads > 1:
         outcome = gettext(
             "{look}; mean of all {count} heads: {share}",
             look=outcome,
-            count=looks,
+            count=heads,
             share=percent(float(trace.alignment[step, order[0]])),
         )
-    return shared_out(opened, step), outcome
+    return attention_sentence(opened, step), outcome
 
 
-def _looks(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _all_heads(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     layers, heads = trace.cross_weights.shape[:2]
     order, alpha = weight_order(opened, step), opened.weights[step]
     parts = ", ".join(f"{percent(float(alpha[j]))} {quoted_name(opened.source_pieces[j])}" for j in order[:3])
-    taken = gettext(
+    head_sentence = gettext(
         "A head takes more from the English pieces that get more of its attention. This head takes {parts}",
         parts=parts + (" …" if len(order) > 3 else "."),
     )
@@ -104,17 +104,18 @@ def _looks(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, s
         word=quote(shorten(trace.words().source[word], 30)),
     )
     if most.size == 1:
-        return taken, outcome
+        return head_sentence, outcome
     rest = gettext(
-        "Each row below is one head: {layers} layers with {heads} heads each. A brighter cell means more "
-        "attention to that word. The frame marks the head above. What all heads take is combined.",
+        "Each row below is one head ({layers} layers with {heads} heads each), each column an English word. A "
+        "brighter cell means more attention to that word. The frame marks the head described above. The decoder "
+        "combines what all heads take.",
         layers=layers,
         heads=heads,
     )
-    return f"{taken} {rest}", outcome
+    return f"{head_sentence} {rest}", outcome
 
 
-def _kept(opened: OpenHead, step: int) -> tuple[str, str]:
+def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
     lengths = np.linalg.norm(opened.added[:, step], axis=1)
     layer, block = divmod(int(lengths.argmax()), len(opened.blocks))
     before = opened.trace.previous_pieces[step]
@@ -122,8 +123,9 @@ def _kept(opened: OpenHead, step: int) -> tuple[str, str]:
     most = added_name(opened.blocks[block], layer + 1)
     sentence = gettext(
         "The decoder works on a list of {count} numbers, the residual stream. The list starts from the last "
-        "piece written ({last}), and nothing is erased. Each layer adds what it saw in its own words, what it "
-        "saw in the sentence, and what it computes from both. A longer bar means that more was added.",
+        "piece written ({last}), and nothing is erased. Each layer adds what it saw in its own words (those "
+        "already written), what it saw in the English sentence, and what it computes from both. A longer bar "
+        "means that the layer added more.",
         count=opened.streams.shape[2],
         last=last,
     )

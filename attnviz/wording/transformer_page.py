@@ -1,6 +1,6 @@
-"""Texts and equations of the page *To the transformer*: what each of its parts changes, why, and at what cost.
+"""Texts and equations of the page *To the transformer*: what each exhibit changes, why, and at what cost.
 
-Changed lines of the equations are marked: the score in every part, from the second on also the weighted sum.
+The equations mark changed lines: the score in every exhibit, from the second on also the weighted sum.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.wording.equations import Equation
 from attnviz.wording.latex import coloured
-from attnviz.wording.why_story import Passage
+from attnviz.wording.why_story import TextSection
 
 Rung = Literal["dot", "pair", "heads", "answers"]
-"""The parts of the page, in order."""
+"""Names of the exhibits, in order of the page."""
 
 
 class Line(NamedTuple):
@@ -40,37 +40,37 @@ LINES: dict[Rung, tuple[Line, ...]] = {
     ),
     "answers": (),
 }
-"""The lines of each part."""
+"""The lines of each exhibit."""
 
 
-def ladder_equation(rung: Rung, theme: ThemeName) -> Equation:
-    """Return the lines of a part, with changed lines marked and their previous form."""
+def exhibit_equation(exhibit: Rung, theme: ThemeName) -> Equation:
+    """Return the lines of an exhibit, with changed lines marked and their previous form."""
     ink = palette(theme)
     rows = []
-    for now, before in LINES[rung]:
+    for now, before in LINES[exhibit]:
         if before:
             rows.append(rf"& {coloured(ink.quiet, before)} & {coloured(ink.quiet, _text(gettext('before')))}")
             mark = coloured(ink.context, r"\blacktriangleright")
             rows.append(rf"{mark} & {coloured(ink.context, now)} & {coloured(ink.context, _text(gettext('changed')))}")
         else:
             rows.append(rf"& {now} &")
-    return Equation(1, r"\begin{array}{rll}" + r" \\[6pt] ".join(rows) + r"\end{array}", note(rung))
+    return Equation(1, r"\begin{array}{rll}" + r" \\[6pt] ".join(rows) + r"\end{array}", note(exhibit))
 
 
 def _text(text: str) -> str:
     return rf"\quad\text{{{text}}}"
 
 
-def note(rung: Rung) -> str:
-    """Return the meaning of the symbols of a part."""
+def note(exhibit: Rung) -> str:
+    """Return the meaning of the symbols of an exhibit."""
     return {
         "dot": gettext(
             "Only the energy e changes; softmax and sum stay the same. s is the decoder state, h an annotation "
             "of the English sentence; v, W, U and P are learned."
         ),
         "pair": gettext(
-            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. a "
-            "and b are embeddings of English and French pieces; F is a small network without a state."
+            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. a is "
+            "the embedding of an English piece, b that of a French one; F is a small network without a state."
         ),
         "heads": gettext(
             "Two things change: the score s, and the sum, which adds up values made by a separate matrix. x is "
@@ -78,11 +78,11 @@ def note(rung: Rung) -> str:
             "units of a head. Every head has its own W."
         ),
         "answers": "",
-    }[rung]
+    }[exhibit]
 
 
-def rung_names() -> dict[str, str]:
-    """Return the titles of the parts."""
+def exhibit_titles() -> dict[str, str]:
+    """Return the titles of the exhibits."""
     return {
         "dot": gettext("1. Dot product"),
         "pair": gettext("2. No recurrence"),
@@ -91,9 +91,9 @@ def rung_names() -> dict[str, str]:
     }
 
 
-def opening() -> Passage:
+def opening() -> TextSection:
     """Return the introduction of the page."""
-    return Passage(
+    return TextSection(
         gettext("To the transformer"),
         (
             gettext(
@@ -113,13 +113,13 @@ def opening() -> Passage:
     )
 
 
-def story(rung: Rung) -> Passage:
-    """Return the text of a part."""
-    return {"dot": _dot, "pair": _pair, "heads": _heads, "answers": _answers}[rung]()
+def story(exhibit: Rung) -> TextSection:
+    """Return the text of an exhibit."""
+    return {"dot": _dot, "pair": _pair, "heads": _heads, "answers": _answers}[exhibit]()
 
 
-def _dot() -> Passage:
-    return Passage(
+def _dot() -> TextSection:
+    return TextSection(
         gettext("1. From additive to dot product"),
         (
             gettext(
@@ -138,15 +138,15 @@ def _dot() -> Passage:
     )
 
 
-def _pair() -> Passage:
-    return Passage(
+def _pair() -> TextSection:
+    return TextSection(
         gettext("2. Attention without recurrence"),
         (
             gettext(
                 "What changes: no word waits for the word before it. Each piece is only its embedding, a list of "
                 "numbers read from a table. So all pieces can be computed at the same time. The price is word "
                 "order: a sum does not know which word came first. The transformer recovers the order with "
-                "positions: it adds numbers for first, second, third to the embeddings."
+                "positions: it adds to each embedding numbers that encode its place (first, second, third)."
             ),
             gettext(
                 "The model of Parikh et al. (2016) compares two sentences. Each piece looks for matching pieces "
@@ -158,8 +158,8 @@ def _pair() -> Passage:
     )
 
 
-def _heads() -> Passage:
-    return Passage(
+def _heads() -> TextSection:
+    return TextSection(
         gettext("3. Scaled dot products, heads and layers"),
         (
             gettext(
@@ -184,9 +184,9 @@ def _heads() -> Passage:
     )
 
 
-def _answers() -> Passage:
-    return Passage(
-        gettext("4. All five, side by side"),
+def _answers() -> TextSection:
+    return TextSection(
+        gettext("4. All five models, side by side"),
         (
             gettext(
                 "Five models translate your sentence: one with a fixed vector, one with dot products, one with "

@@ -11,8 +11,8 @@ from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
-from attnviz.wording.stages import Stage, capital, chosen_word, parts_of_sum, times
-from attnviz.wording.weight_names import with_its_word
+from attnviz.wording.stages import Stage, capital, chosen_word, context_shares, times
+from attnviz.wording.weight_names import word_share_text
 
 
 def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
@@ -29,14 +29,14 @@ def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
 def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words, for the displayed head: those of `head_stage_titles`."""
     opened = open_head(trace)
-    told = {
+    stages = {
         1: _scores(trace, opened, step),
         2: _softmax(opened, step),
         3: _values(opened, step),
         4: _stream(opened, step),
         5: _word(trace, step),
     }
-    return tuple(Stage(number, title, *told[number]) for number, title in head_stage_titles(trace).items())
+    return tuple(Stage(number, title, *stages[number]) for number, title in head_stage_titles(trace).items())
 
 
 def heads_name(heads: Heads) -> str:
@@ -61,20 +61,20 @@ def opened_name(opened: OpenHead) -> str:
 def _scores(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     best, count = int(opened.scores[step].argmax()), len(trace.source_pieces)
     name, score = quoted_name(trace.source_pieces[best]), decimal(float(opened.scores[step, best]))
-    which = opened_name(opened)
+    head = opened_name(opened)
     if trace.heads.head is None:
-        which = gettext(
+        head = gettext(
             "The heatmap shows the {mean}. The open head is the one closest to this mean: {head}.",
             mean=shown_heads(trace),
-            head=which,
+            head=head,
         )
     else:
-        which = f"{capital(which)}."
+        head = f"{capital(head)}."
     sentence = gettext(
         "{which} A head computes one attention distribution of this step. Its query, what it looks for, comes "
         "from what the decoder has computed so far. Each of the {count} annotations has a key, what it is found "
         "by. The score says how well query and key fit. {name} fits best.",
-        which=which,
+        which=head,
         count=count,
         name=capital(name),
     )
@@ -86,7 +86,7 @@ def _softmax(opened: OpenHead, step: int) -> tuple[str, str]:
     order = weight_order(trace, step)
     best = quoted_name(trace.source_pieces[order[0]])
     outcome = gettext("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
-    outcome += with_its_word(trace, step, order[0])
+    outcome += word_share_text(trace, step, order[0])
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the weight."), outcome
     lead = float(scores[order[0]] - scores[order[1]])
@@ -102,7 +102,7 @@ def _softmax(opened: OpenHead, step: int) -> tuple[str, str]:
 
 
 def _values(opened: OpenHead, step: int) -> tuple[str, str]:
-    parts, outcome = parts_of_sum(opened.trace, step)
+    parts, outcome = context_shares(opened.trace, step)
     sentence = gettext(
         "Each annotation also has a value, a list of {units} numbers. A strip shows a value multiplied by its "
         "weight. The strips add up to {found}, the output of this head: {parts}",
@@ -117,7 +117,7 @@ def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
     trace = opened.trace
     terms, streams = opened.added[:, step], opened.streams[:, step]
     lengths = np.linalg.norm(terms, axis=1)
-    told = {
+    values = {
         "added": decimal(float(lengths[opened.block])),
         "before": decimal(float(np.linalg.norm(streams[opened.block]))),
         "after": decimal(float(np.linalg.norm(streams[opened.block + 1]))),
@@ -130,9 +130,9 @@ def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
         heads=trace.cross_weights.shape[1],
         layer=opened.layer + 1,
         blocks=len(terms),
-        **told,
+        **values,
     )
-    return sentence, gettext("length {before} before, {after} after", before=told["before"], after=told["after"])
+    return sentence, gettext("length {before} before, {after} after", before=values["before"], after=values["after"])
 
 
 def _word(trace: TransformerTrace, step: int) -> tuple[str, str]:

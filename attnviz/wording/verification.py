@@ -48,17 +48,21 @@ def quantity_names() -> dict[str, str]:
         "top_probabilities": gettext("likeliest words’ probabilities"),
         "log_probabilities": gettext("log probability of the word"),
         "target_ids": gettext("forced word y"),
-        "logit attribution sums": gettext("logit attribution sums"),
+        "attribution sums": gettext("attribution sums"),
         "likelihood": gettext("likelihoods p(y | h)"),
         "log_likelihood": gettext("logarithms of the likelihoods"),
         "posterior": gettext("posterior p(j | y)"),
         "reading": gettext("α′ of the heatmap"),
         "encoder_streams": gettext("the encoder’s residual stream"),
         "decoder_streams": gettext("the decoder’s residual stream"),
-    } | {f"{kind}_{name}": f"{what}, {where}" for kind, where in _attentions().items() for name, what in _of_a_head()}
+    } | {
+        f"{kind}_{name}": f"{what}, {where}"
+        for kind, where in _attention_names().items()
+        for name, what in _head_quantities()
+    }
 
 
-def _attentions() -> dict[str, str]:
+def _attention_names() -> dict[str, str]:
     """Return the names of a transformer's three kinds of attention."""
     return {
         "encoder": gettext("English to itself"),
@@ -67,7 +71,7 @@ def _attentions() -> dict[str, str]:
     }
 
 
-def _of_a_head() -> list[tuple[str, str]]:
+def _head_quantities() -> list[tuple[str, str]]:
     """Return the quantities of a transformer head, by their names in the table of quantities."""
     return [
         ("queries", gettext("queries q")),
@@ -86,7 +90,7 @@ def not_verified_text(trace: Record) -> str:
 
 
 def misfit_text(trace: Record, step: int) -> str:
-    """Return that 0-based `step` does not fit the weights: the trace was altered, or another model made it."""
+    """Return the message that 0-based `step` does not match the weights: altered, or made by another model."""
     return gettext(
         "Step {step}: this translation does not match the weights of “{model}”", step=step + 1, model=trace.model
     )
@@ -95,9 +99,10 @@ def misfit_text(trace: Record, step: int) -> str:
 def what_is_verified() -> str:
     """Return what the badge means."""
     return gettext(
-        "Every number of this step is computed a second time, in NumPy with 64-bit floats. This uses the saved "
-        "weights, the operands shown beside the number, and code separate from the network’s. A number passes if "
-        "it differs by at most {tolerance:g} of the largest number of its kind (or of 1, if 1 is larger).",
+        "Every number of this step is computed a second time, in NumPy with 64-bit floats. The check uses the "
+        "saved weights, the operands shown beside the number, and code separate from the network’s. A number "
+        "passes if the two results differ by at most {tolerance:g} times the largest number of its kind (or "
+        "times 1, if 1 is larger).",
         tolerance=TOLERANCE,
     )
 
@@ -134,20 +139,20 @@ def badge_text(verification: Verification, step: int) -> str:
     return gettext("Step {step}: {what} failed verification", step=step + 1, what=what)
 
 
-def discrepancy_text(trace: Record, wrong: Discrepancy, step: int) -> str:
+def discrepancy_text(trace: Record, discrepancy: Discrepancy, step: int) -> str:
     """Return which number of 0-based `step` is wrong, and by how much, as plain text."""
-    name = quantity_names()[wrong.quantity]
-    if not wrong.index:
+    name = quantity_names()[discrepancy.quantity]
+    if not discrepancy.index:
         return gettext("{what}: the number of values is wrong.", what=name)
-    if wrong.quantity in OF_POSITIONS:
-        piece = quote(piece_name(trace.source_pieces[wrong.index[0]]))
+    if discrepancy.quantity in OF_POSITIONS:
+        piece = quote(piece_name(trace.source_pieces[discrepancy.index[0]]))
         name = gettext("{what} of {piece}", what=name, piece=piece)
     return gettext(
         "{what}, number {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",
         what=name,
-        number=", ".join(str(index + 1) for index in wrong.index),
+        number=", ".join(str(index + 1) for index in discrepancy.index),
         step=step + 1,
-        shown=wrong.shown,
-        recomputed=wrong.recomputed,
-        difference=power_of_ten(abs(wrong.shown - wrong.recomputed)),
+        shown=discrepancy.shown,
+        recomputed=discrepancy.recomputed,
+        difference=power_of_ten(abs(discrepancy.shown - discrepancy.recomputed)),
     )

@@ -1,19 +1,19 @@
-"""Say what a weight belongs to: one step or a word, one source piece or a word.
+"""Texts that say what a weight belongs to: a step or a word, a source piece or a word.
 
 A source word has the *sum* of the weights of its pieces, a target word the *mean* of its steps. One attention therefore
-has three numbers; each is displayed with a note which one it is.
+has three numbers; a note beside each says which one it is.
 """
 
 from __future__ import annotations
 
 from attnviz.analysis.grid import By
 from attnviz.languages import gettext, ngettext
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 
 
-def size_told(by: By, rows: int, columns: int) -> str:
+def size_text(by: By, rows: int, columns: int) -> str:
     """Return the size of an alignment in words or pieces."""
     if by == "words":
         target = ngettext("{count} target word", "{count} target words", rows)
@@ -40,7 +40,7 @@ def summed(pieces: int) -> str:
     return gettext("both pieces") if pieces == 2 else gettext("all {count} pieces", count=pieces)
 
 
-def with_its_word(trace: Looks, step: int, piece: int) -> str:
+def word_share_text(trace: AttentionMatrix, step: int, piece: int) -> str:
     """Return, for 0-based `piece` of a longer source word, the share of the whole word at 0-based `step`."""
     words = trace.words()
     for word, group in zip(words.source, words.source_groups, strict=True):

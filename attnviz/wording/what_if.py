@@ -11,13 +11,13 @@ from attnviz.languages import gettext
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.changes import (
+    AttendOnly,
     Change,
-    LookAlike,
-    LookAway,
-    LookOnly,
+    ExcludeSource,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
+    UniformAttention,
     WriteWords,
 )
 from attnviz.wording.labels import quote, quoted_name, shorten
@@ -38,10 +38,10 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Card:
+class WhatIfTexts:
     """A what-if, or the first translation, in words."""
 
-    told: str
+    description: str
     """The change."""
     on: str
     """What the change was made to, if not to the first translation."""
@@ -50,9 +50,9 @@ class Card:
     """Log probability per word."""
 
 
-def cards(what_ifs: WhatIfs) -> list[Card]:
+def cards(what_ifs: WhatIfs) -> list[WhatIfTexts]:
     """Return the first translation and each of its what-ifs in words."""
-    return [_card(what_ifs, number) for number in range(len(what_ifs.what_ifs) + 1)]
+    return [_texts_of(what_ifs, number) for number in range(len(what_ifs.what_ifs) + 1)]
 
 
 def card_texts(what_ifs: WhatIfs) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def card_texts(what_ifs: WhatIfs) -> dict[str, Any]:
         ),
         "gone": gettext("left out: {word}"),
     }
-    return {"cards": [asdict(card) for card in cards(what_ifs)], "words": words}
+    return {"cards": [asdict(texts) for texts in cards(what_ifs)], "words": words}
 
 
 def per_word(trace: Trace) -> float:
@@ -75,16 +75,16 @@ def per_word(trace: Trace) -> float:
     return float(trace.log_probabilities.sum()) / max(len(words), 1)
 
 
-def change_told(change: Change, trace: Trace, parent: Trace) -> str:
+def change_text(change: Change, trace: Trace, parent: Trace) -> str:
     """Return the change that made `trace` from `parent`."""
     match change:
         case SetWeights():
-            return _weights_told(change)
-        case LookOnly(step=step, source=source):
+            return _weights_text(change)
+        case AttendOnly(step=step, source=source):
             return gettext("Step {step} looks only at {piece}", step=step + 1, piece=_source(parent, source))
-        case LookAway(step=step, source=source):
+        case ExcludeSource(step=step, source=source):
             return gettext("Step {step} does not look at {piece}", step=step + 1, piece=_source(parent, source))
-        case LookAlike(step=step):
+        case UniformAttention(step=step):
             return gettext("Step {step} looks at all pieces equally", step=step + 1)
         case SetTemperature(temperature=temperature, step=None):
             return gettext("Temperature {temperature} at every step", temperature=significant(temperature, 3))
@@ -102,7 +102,7 @@ def change_told(change: Change, trace: Trace, parent: Trace) -> str:
     return gettext("Another beam search hypothesis")
 
 
-def _weights_told(change: SetWeights) -> str:
+def _weights_text(change: SetWeights) -> str:
     step = change.step + 1
     match change.lender:
         case "step":
@@ -116,25 +116,25 @@ def _weights_told(change: SetWeights) -> str:
     return gettext("Step {step}: weights set by hand", step=step)
 
 
-def _card(what_ifs: WhatIfs, number: int) -> Card:
+def _texts_of(what_ifs: WhatIfs, number: int) -> WhatIfTexts:
     trace, first = what_ifs.trace(number), what_ifs.first
     if not number:
-        return Card(gettext("First translation"), "", tuple(_words(first, first)), _rate(first))
+        return WhatIfTexts(gettext("First translation"), "", tuple(_words(first, first)), _per_word_text(first))
     what_if, parent = what_ifs.what_ifs[number - 1], cast("Trace", what_ifs.parent(number))
-    told = change_told(what_if.change, trace, parent)
+    text = change_text(what_if.change, trace, parent)
     if what_if.held and not isinstance(what_if.change, TakeHypothesis):
-        told = gettext("{told}, words kept", told=told)
+        text = gettext("{told}, words kept", told=text)
     on = gettext("from what-if {number}", number=what_if.parent) if what_if.parent else ""
-    return Card(told, on, tuple(_words(trace, first)), _rate(trace))
+    return WhatIfTexts(text, on, tuple(_words(trace, first)), _per_word_text(trace))
 
 
-def _rate(trace: Trace) -> str:
+def _per_word_text(trace: Trace) -> str:
     return decimal(per_word(trace))
 
 
 def _words(trace: Trace, first: Trace) -> Iterator[Word]:
     """Yield the words of `trace`, and words of `first` that are missing between two that stayed."""
-    here, there = _texts(trace), _texts(first)
+    here, there = _spaced_words(trace), _spaced_words(first)
     matcher = SequenceMatcher(None, [text for text, _ in there], [text for text, _ in here], autojunk=False)
     for kind, i, end, j, last in matcher.get_opcodes():
         if kind == "delete":
@@ -143,15 +143,15 @@ def _words(trace: Trace, first: Trace) -> Iterator[Word]:
             yield from (Word(text, "same" if kind == "equal" else "other", space) for text, space in here[j:last])
 
 
-def _texts(trace: Trace) -> Sequence[tuple[str, bool]]:
+def _spaced_words(trace: Trace) -> Sequence[tuple[str, bool]]:
     """Return the words of a translation without `</s>`, each with whether a space precedes it."""
     words = zip(trace.words().target, trace.words().target_groups, strict=True)
-    found: list[tuple[str, bool]] = []
+    spaced: list[tuple[str, bool]] = []
     for text, group in words:
-        opening = trace.target_pieces[group[0]]
-        if opening != "</s>":
-            found.append((text, bool(found) and (opening in SPECIAL_PIECES or opening.startswith(SPACE))))
-    return found
+        first = trace.target_pieces[group[0]]
+        if first != "</s>":
+            spaced.append((text, bool(spaced) and (first in SPECIAL_PIECES or first.startswith(SPACE))))
+    return spaced
 
 
 def _source(trace: Trace, source: int) -> str:

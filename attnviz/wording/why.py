@@ -8,13 +8,13 @@ import numpy as np
 
 from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import ForcedWords
-from attnviz.analysis.gradient_decay import Reach
+from attnviz.analysis.gradient_decay import GradientDecay
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
 from attnviz.wording.scorers import texts_of
 
-_APART = 10
+_MIN_RATIO = 10
 """Ratio of a word's probabilities from which two models are said to differ on it."""
 _MOST_NAMED = 3
 
@@ -29,16 +29,16 @@ def short_name(kind: str) -> str:
     return texts_of(kind).short_name
 
 
-def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
-    """Return where the model without attention falls behind model `ahead` (an index); empty if all have attention."""
-    behind = found.fixed
-    if behind is None:
+def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
+    """Return where the model without attention falls behind model `other` (an index); empty if all have attention."""
+    fixed = forced_words.fixed
+    if fixed is None:
         return []
-    lag, name = found.lag(behind, ahead), short_name(found.attentions[ahead])
+    lags, name = forced_words.lag(fixed, other), short_name(forced_words.attentions[other])
     parts = []
-    if len(lag) >= 4:
-        half = len(lag) // 2
-        first, second = (float(np.exp(part.mean())) for part in (lag[:half], lag[half:]))
+    if len(lags) >= 4:
+        half = len(lags) // 2
+        first, second = (float(np.exp(part.mean())) for part in (lags[:half], lags[half:]))
         parts.append(
             gettext(
                 "In the first half of the words, the model with attention ({attention}) gives a word {first} "
@@ -55,44 +55,51 @@ def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
             parts.append(gettext("The fixed vector is behind from the beginning."))
         else:
             parts.append(gettext("For this sentence one vector is enough."))
-    parts.append(_apart(found, lag, behind, ahead))
+    parts.append(_largest_differences(forced_words, lags, fixed, other))
     return parts
 
 
-def _apart(found: ForcedWords, lag: np.ndarray, behind: int, ahead: int) -> str:
+def _largest_differences(forced_words: ForcedWords, lags: np.ndarray, fixed: int, other: int) -> str:
     """Return the words on which the two models differ most."""
-    far = [int(place) for place in np.argsort(-lag, kind="stable")[:_MOST_NAMED] if lag[place] >= np.log(_APART)]
-    if not far:
-        return gettext("No word is ten times less likely with the fixed vector.")
-    named = [
+    places = [
+        int(place) for place in np.argsort(-lags, kind="stable")[:_MOST_NAMED] if lags[place] >= np.log(_MIN_RATIO)
+    ]
+    if not places:
+        return gettext("No word is ten times likelier with attention than with the fixed vector.")
+    listed = [
         gettext(
             "{word} ({fixed} against {other})",
-            word=quote(shorten(found.words[place], 20)),
-            fixed=small(float(np.exp(found.log_probabilities[behind, place]))),
-            other=small(float(np.exp(found.log_probabilities[ahead, place]))),
+            word=quote(shorten(forced_words.words[place], 20)),
+            fixed=small(float(np.exp(forced_words.log_probabilities[fixed, place]))),
+            other=small(float(np.exp(forced_words.log_probabilities[other, place]))),
         )
-        for place in far
+        for place in places
     ]
-    count = int((lag >= np.log(_APART)).sum())
+    count = int((lags >= np.log(_MIN_RATIO)).sum())
     return gettext(
         "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
         "all {listed}.",
         count=count,
-        all=len(lag),
-        listed=", ".join(named),
+        all=len(lags),
+        listed=", ".join(listed),
     )
 
 
-def reach_sentences(kinds: Sequence[str], found: Sequence[Reach], shares: Sequence[tuple[float, float] | None]) -> str:
+def gradient_decay_sentences(
+    kinds: Sequence[str], decays: Sequence[GradientDecay], shares: Sequence[tuple[float, float] | None]
+) -> str:
     """Return how gradients decay in models with these `kinds` of attention, one line each.
 
     `shares` are the share of the gradient that reaches the piece that additive attention attends to most, and the share
     that a uniform gradient would have; None where unknown.
     """
     lines = [
-        gettext("Median length of the gradient, for the nearest quarter of the pairs and for the farthest quarter:")
+        gettext(
+            "Median length of the gradient for pairs of a French and an English piece, from the nearest quarter "
+            "of the pairs to the farthest:"
+        )
     ]
-    lines += [_reach(kind, one) for kind, one in zip(kinds, found, strict=True)]
+    lines += [_gradient_decay(kind, decay) for kind, decay in zip(kinds, decays, strict=True)]
     known = [(kind, share) for kind, share in zip(kinds, shares, strict=True) if share is not None]
     if known:
         listed = ", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known)
@@ -107,22 +114,24 @@ def reach_sentences(kinds: Sequence[str], found: Sequence[Reach], shares: Sequen
     return "\n\n".join(lines)
 
 
-def _reach(kind: str, found: Reach) -> str:
+def _gradient_decay(kind: str, decay: GradientDecay) -> str:
     """Return how gradients decay in a model with this kind of attention."""
-    near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
-    told = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
-    told["fall"] = ""
-    if np.isfinite(found.tenth):
-        told["fall"] = " " + ngettext(
-            "(falls to a tenth every {count:.0f} step)", "(falls to a tenth every {count:.0f} steps)", found.tenth
+    near, far = (tuple(map(small_length, ends)) for ends in (decay.near, decay.far))
+    values = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
+    values["fall"] = ""
+    if np.isfinite(decay.tenth):
+        values["fall"] = " " + ngettext(
+            "(falls to a tenth every {count:.0f} step)", "(falls to a tenth every {count:.0f} steps)", decay.tenth
         )
     if kind == "none":
         return gettext(
-            "{name}: by the recurrence alone {start_near} and {start_far}{fall}, by the vector {near} and {far}.",
-            **told,
+            "{name}: by the recurrence alone from {start_near} to {start_far}{fall}, by the vector from {near} "
+            "to {far}.",
+            **values,
         )
     return gettext(
-        "{name}: by the recurrence alone {start_near} and {start_far}{fall}, by attention {near} and {far}.", **told
+        "{name}: by the recurrence alone from {start_near} to {start_far}{fall}, by attention from {near} to {far}.",
+        **values,
     )
 
 
@@ -131,9 +140,9 @@ def small_length(length: float) -> str:
     return small(length) if length < 1 else significant(length)
 
 
-def growth_sentence(found: Growth) -> str:
+def growth_sentence(growth: Growth) -> str:
     """Return how translation quality changes as the sentence grows."""
-    words = found.words
+    words = growth.words
     listed = [
         gettext(
             "{name} from {first} to {last}",
@@ -141,31 +150,31 @@ def growth_sentence(found: Growth) -> str:
             first=decimal(float(row[0]), 0),
             last=decimal(float(row[-1]), 0),
         )
-        for kind, row in zip(found.attentions, found.scores, strict=True)
+        for kind, row in zip(growth.attentions, growth.scores, strict=True)
     ]
-    told = gettext(
+    sentence = gettext(
         "chrF as the sentence grows from {first} to {last} words: {listed}.",
         first=words[0],
         last=words[-1],
         listed=", ".join(listed),
     )
-    ends = (decimal(float(end), 0) for end in (found.floor.min(), found.floor.max()))
-    told += " " + gettext("An unrelated text scores {first} to {last}.", first=next(ends), last=next(ends))
-    if "none" not in found.attentions or "additive" not in found.attentions:
-        return told
-    fixed, other = (found.scores[found.attentions.index(kind)] for kind in ("none", "additive"))
-    broken = [count for count, one, two in zip(words, fixed, other, strict=True) if one < two / 2]
-    if broken:
+    ends = (decimal(float(end), 0) for end in (growth.baseline.min(), growth.baseline.max()))
+    sentence += " " + gettext("An unrelated text scores {first} to {last}.", first=next(ends), last=next(ends))
+    if "none" not in growth.attentions or "additive" not in growth.attentions:
+        return sentence
+    fixed, other = (growth.scores[growth.attentions.index(kind)] for kind in ("none", "additive"))
+    failed = [count for count, chrf, other_chrf in zip(words, fixed, other, strict=True) if chrf < other_chrf / 2]
+    if failed:
         return (
-            told
+            sentence
             + " "
             + gettext(
                 "At {listed} words the fixed vector fails: its chrF is less than half that of additive attention.",
-                listed=", ".join(map(str, broken)),
+                listed=", ".join(map(str, failed)),
             )
         )
     return (
-        told
+        sentence
         + " "
         + gettext(
             "The fixed vector never fails on this sentence: at every length, its chrF is at least half that of "

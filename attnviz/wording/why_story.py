@@ -7,7 +7,7 @@ from typing import NamedTuple
 from attnviz.languages import gettext
 
 
-class Passage(NamedTuple):
+class TextSection(NamedTuple):
     """A heading and its paragraphs, as plain text."""
 
     heading: str
@@ -16,9 +16,9 @@ class Passage(NamedTuple):
     """Another paragraph about the controls, which the lecture file leaves out."""
 
 
-def opening() -> Passage:
+def opening() -> TextSection:
     """Return the introduction of the page."""
-    return Passage(
+    return TextSection(
         gettext("Why attention?"),
         (
             gettext(
@@ -38,9 +38,9 @@ def opening() -> Passage:
     )
 
 
-def race() -> Passage:
+def race() -> TextSection:
     """Return the text about the three translations."""
-    return Passage(
+    return TextSection(
         gettext("1. Three translators, one sentence"),
         (
             gettext(
@@ -52,15 +52,15 @@ def race() -> Passage:
     )
 
 
-def forced(model: str, *, given: bool) -> Passage:
+def forced(model: str, *, given: bool) -> TextSection:
     """Return the text about forcing all models through one translation, by `model` or `given` by the user."""
-    whose = (
+    origin = (
         gettext("This translation is the one you gave.")
         if given
         else gettext("This translation is by {model}; you can enter another one above.", model=model)
     )
-    return Passage(
-        gettext("2. The same words, forced through all three"),
+    return TextSection(
+        gettext("2. The same words, forced on all three models"),
         (
             gettext(
                 "Now all three models are forced to write the same translation. At every word we ask each model "
@@ -68,14 +68,14 @@ def forced(model: str, *, given: bool) -> Passage:
                 "own mistake. The difference shows how much of the English sentence each model still knows. On "
                 "the scale, each line is a tenth of the one above it."
             ),
-            whose,
+            origin,
         ),
     )
 
 
-def signals() -> Passage:
+def signals() -> TextSection:
     """Return the text about gradients and their paths."""
-    return Passage(
+    return TextSection(
         gettext("3. How far learning signals travel"),
         (
             gettext(
@@ -91,31 +91,32 @@ def signals() -> Passage:
                 "The horizontal axis counts the steps between a written piece and an English piece: i steps back "
                 "to the decoder’s first state s₀, then j steps along the encoder. The gradient is exact. It is "
                 "split by its path into the encoder: by s₀, or by the context vectors c₁ … cᵢ and their weights. "
-                "(The fixed vector has no weights, and one context vector for all steps, the last annotation.) "
-                "Lines are medians; bands hold the middle half of the values."
+                "(The model with a fixed vector has no weights; at every step, its context vector is the last "
+                "annotation.) Lines are medians; bands hold the middle half of the values."
             ),
         ),
     )
 
 
-def by_length() -> Passage:
+def by_length() -> TextSection:
     """Return the text about the paper's Fig. 2."""
-    return Passage(
+    return TextSection(
         gettext("4. The longer the sentence, the worse one vector does"),
         (
             gettext(
                 "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with these three models: BLEU by "
                 "the length of the sentence. BLEU, 0 to 100, measures how many runs of words a translation "
-                "shares with a human translation. The bars hold 95 of 100 resamplings. Cho et al. (2014b) saw "
-                "that one vector fails on long sentences; attention was invented to solve this problem."
+                "shares with a human translation. When the test sentences are resampled at random, the BLEU "
+                "stays within the bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on long "
+                "sentences; attention was invented to solve this problem."
             ),
         ),
     )
 
 
-def growth() -> Passage:
+def growth() -> TextSection:
     """Return the text about growing sentences and their measure."""
-    return Passage(
+    return TextSection(
         gettext("5. How far can a sentence grow?"),
         (
             gettext(

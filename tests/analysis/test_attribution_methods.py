@@ -54,7 +54,7 @@ def test_the_logit_attribution_of_all_steps_is_that_of_each(
     each = [one.source for one in logit_attributions(trace, weights, list(enumerate(trace.target_ids)))]
     np.testing.assert_allclose(analysis.added_logits(trace, weights), each, atol=1e-6)
     vocabulary = range(len(weights["decoder.output.bias"]))
-    centred = analysis.attribution_methods(trace, weights).matrices["logit-attribution"]
+    centred = analysis.attribution_methods(trace, weights).matrices["logit_attribution"]
     for step in (0, 4):
         mean = np.mean(
             [one.source for one in logit_attributions(trace, weights, [(step, word) for word in vocabulary])], axis=0
@@ -75,7 +75,7 @@ def test_erasure_is_a_step_that_must_not_look_there(make_network: ModelFactory, 
 
 def test_a_trace_alone_has_fewer_answers(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     found = analysis.attribution_methods(*translated(make_network, tokenizer, KINDS[0]))
-    assert found.names == ("attention", "posterior", "logit-attribution", "erased")
+    assert found.names == ("attention", "posterior", "logit_attribution", "erased")
     assert analysis.agreement(found).names == found.names
 
 
@@ -107,7 +107,7 @@ def test_agreement_is_that_of_its_definition() -> None:
     one = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
     two = np.array([[0.2, 0.3, 0.5], [-1.0, 2.0, 0.0]])
     nothing = np.array([[-1.0, -2.0, -3.0], [0.0, 0.0, 0.0]])
-    found = analysis.AttributionMethods({"attention": one, "posterior": two, "logit-attribution": nothing})
+    found = analysis.AttributionMethods({"attention": one, "posterior": two, "logit_attribution": nothing})
     over_all = analysis.agreement(found)
     assert over_all.top[0, 1] == 0.5
     assert over_all.variation[0, 1] == pytest.approx(np.mean([0.3, 0.2]))
@@ -117,7 +117,7 @@ def test_agreement_is_that_of_its_definition() -> None:
     assert (first.top[0, 1], first.tau[0, 1]) == (0, -1)
     assert first.tau[0, 2] == 1
     assert np.isnan(analysis.agreement(found, 1).tau[0, 2])
-    assert over_all.apart() == ("posterior", "logit-attribution")
+    assert over_all.apart() == ("posterior", "logit_attribution")
     assert over_all.together() == ("attention", "posterior")
     with pytest.raises(IndexError):
         analysis.agreement(found, 2)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.borrowed_weights import linked_look, look_of
+from attnviz.analysis.borrowed_weights import weights_from_links, weights_from_trace
 from attnviz.analysis.pharaoh import pharaoh, read_pharaoh
 from attnviz.text import SPACE, join_pieces
 from tests.figures.synthetic import trace
@@ -73,7 +73,7 @@ def test_the_look_of_another_model_goes_by_characters(
         rows = other.alignment[owners[place : place + len(text)]].astype(np.float64)
         place += len(text)
         expected = by_characters(ours.source_pieces, other.source_pieces, rows.mean(axis=0))
-        found = look_of(ours, step, other)
+        found = weights_from_trace(ours, step, other)
         assert found.sum() == pytest.approx(1, abs=1e-12)
         np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-12)
 
@@ -81,21 +81,21 @@ def test_the_look_of_another_model_goes_by_characters(
 def test_a_model_of_the_same_pieces_lends_its_row() -> None:
     ours, other = trace(seed=0), trace(seed=1)
     for step in range(len(ours.target_pieces)):
-        np.testing.assert_allclose(look_of(ours, step, other), other.alignment[step], atol=1e-6)
+        np.testing.assert_allclose(weights_from_trace(ours, step, other), other.alignment[step], atol=1e-6)
 
 
 def test_a_piece_that_is_a_blank_belongs_to_what_follows() -> None:
     ours = with_pieces((SPACE + "a", "</s>"), (SPACE + "x", "</s>"), 0)
     other = with_pieces((SPACE, "a", "</s>"), (SPACE, "x", "</s>"), 1)
     expected = other.alignment[1, :2].sum(), other.alignment[1, 2]
-    np.testing.assert_allclose(look_of(ours, 0, other), expected, atol=1e-6)
-    assert look_of(other, 0, ours).tolist() == look_of(other, 1, ours).tolist()
-    assert look_of(other, 0, ours)[0] == 0
+    np.testing.assert_allclose(weights_from_trace(ours, 0, other), expected, atol=1e-6)
+    assert weights_from_trace(other, 0, ours).tolist() == weights_from_trace(other, 1, ours).tolist()
+    assert weights_from_trace(other, 0, ours)[0] == 0
 
 
 def test_another_text_lends_nothing() -> None:
     with pytest.raises(AttnvizError, match="same text"):
-        look_of(trace(), 0, trace(source="Another sentence ."))
+        weights_from_trace(trace(), 0, trace(source="Another sentence ."))
 
 
 def test_links_look_at_their_words_alike_and_at_the_pieces_of_each() -> None:
@@ -104,7 +104,7 @@ def test_links_look_at_their_words_alike_and_at_the_pieces_of_each() -> None:
     assert [len(group) for group in words.source_groups] == [1, 2, 1, 1, 1, 1]
     for step, piece in enumerate(found.target_pieces[:-1]):
         word = next(i for i, group in enumerate(words.target_groups) if step in group)
-        weights = linked_look(found, step, [(0, word), (1, word), (3, (word + 1) % 5)])
+        weights = weights_from_links(found, step, [(0, word), (1, word), (3, (word + 1) % 5)])
         assert weights.tolist() == [0.5, 0.25, 0.25, 0, 0, 0, 0], piece
     assert join_pieces(found.source_pieces[1:3]) == "agreement"
 
@@ -112,12 +112,12 @@ def test_links_look_at_their_words_alike_and_at_the_pieces_of_each() -> None:
 @pytest.mark.parametrize("link", [(5, 0), (0, len(trace().words().target) - 1), (99, 0)])
 def test_links_of_words_that_are_not_there_are_refused(link: tuple[int, int]) -> None:
     with pytest.raises(AttnvizError, match=f"{link[0]}-{link[1]}"):
-        linked_look(trace(), 0, [(0, 0), link])
+        weights_from_links(trace(), 0, [(0, 0), link])
 
 
 def test_a_word_without_a_link_has_no_look() -> None:
     with pytest.raises(AttnvizError, match="None of these links"):
-        linked_look(trace(), 0, [(0, 1)])
+        weights_from_links(trace(), 0, [(0, 1)])
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=9))

@@ -188,7 +188,7 @@ def test_a_model_without_attention_has_words_and_no_looks(which: int) -> None:
     traces[which] = synthetic.trace(seed=3, attention="none")
     after = [some_posterior(traces[0].alignment.shape, 1), some_posterior(traces[0].alignment.shape, 1)]
     found: Comparison = compare(*traces, face="after", posteriors=(after[0], after[1]))
-    assert not found.looks
+    assert not found.both_attend
     assert np.isnan((found.first, found.other)[which]).all()
     assert np.isnan(found.difference).all()
     assert np.isnan(found.moved).all()

@@ -25,8 +25,8 @@ def test_the_terms_add_up_to_the_context(seed: int, attention: str, count: int) 
         np.testing.assert_allclose(found.terms.sum(axis=0), found.context, atol=1e-5)
         np.testing.assert_allclose(found.weights.sum(), 1, atol=1e-5)
         np.testing.assert_array_equal(found.context, trace.contexts[step][found.units].astype(np.float64))
-        np.testing.assert_allclose(found.carried[-1] + found.terms[-1], found.context, atol=1e-5)
-        np.testing.assert_array_equal(found.carried[0], 0)
+        np.testing.assert_allclose(found.partial_sums[-1] + found.terms[-1], found.context, atol=1e-5)
+        np.testing.assert_array_equal(found.partial_sums[0], 0)
 
 
 @given(st.integers(0, 60))

@@ -175,10 +175,10 @@ def test_a_summary_by_hand() -> None:
     swapped = np.eye(6)[[0, 2, 1, 3, 4, 5]]
     found = summarise(aligned(SOURCE, TARGET, swapped))
     assert (found.moves, found.forward, found.identical) == (5, 4, 0)
-    assert found.alike == pytest.approx(1, abs=0.01)
+    assert found.perplexity == pytest.approx(1, abs=0.01)
     assert found.strongest == pytest.approx(1, abs=0.01)
     flat = summarise(aligned(SOURCE, TARGET, np.ones((6, 6))))
-    assert flat.alike == pytest.approx((6 * 6 + 1) / 7, rel=0.01)
+    assert flat.perplexity == pytest.approx((6 * 6 + 1) / 7, rel=0.01)
     assert flat.strongest == pytest.approx((6 / 6 + 1) / 7, rel=0.01)
     assert summarise(make_trace(attention="none")) is None
 

@@ -13,11 +13,11 @@ from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.gold import (
     MOST_LINKS,
     GoldLinks,
-    carried,
     counted_words,
     link_errors,
     read_links,
-    words_mark,
+    stored_links,
+    words_digest,
 )
 from attnviz.analysis.measures import links
 from attnviz.analysis.pharaoh import read_gold_links
@@ -84,10 +84,10 @@ def test_links_are_read_as_they_are_written_and_tell_their_words(pair: tuple[Wor
         assert read_links(gold.text(), words) == gold
         assert read_links(gold.text().replace("?", "p"), words) == gold
     source, target = counted_words(words)
-    mark = words_mark(source, target)
+    mark = words_digest(source, target)
     assert len(mark) == 12
-    assert words_mark((*source, "more"), target)[6:] == mark[6:]
-    assert words_mark((*source, "more"), target)[:6] != mark[:6] != words_mark(target, source)[:6]
+    assert words_digest((*source, "more"), target)[6:] == mark[6:]
+    assert words_digest((*source, "more"), target)[:6] != mark[:6] != words_digest(target, source)[:6]
 
 
 @pytest.mark.parametrize("number", range(0, len(SENTENCES), 2))
@@ -129,6 +129,6 @@ def test_other_shares_stand_in_the_place_of_the_alignment() -> None:
 
 def test_a_record_carries_its_own_links_but_for_those_of_the_end() -> None:
     record = attention("a b", "c d", np.eye(3), sure=[(0, 0), (2, 2)], possible=[(1, 1)])
-    assert carried(record) == GoldLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
-    assert not carried(attention("a b", "c d", np.eye(3)))
-    assert GoldLinks(*read_gold_links("0-0 1?1")) == carried(record)
+    assert stored_links(record) == GoldLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
+    assert not stored_links(attention("a b", "c d", np.eye(3)))
+    assert GoldLinks(*read_gold_links("0-0 1?1")) == stored_links(record)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.gradient_decay import distances, focus, reach
+from attnviz.analysis.gradient_decay import distances, gradient_quartiles, gradient_share
 from attnviz.trace.attributions import Signals
 
 
@@ -24,7 +24,7 @@ def test_a_distance_is_the_steps_of_the_decoder_and_of_the_encoder() -> None:
 
 @given(st.integers(1, 30), st.integers(1, 30), st.floats(2, 40))
 def test_the_fall_is_found(steps: int, pieces: int, tenth: float) -> None:
-    found = reach(known(steps, pieces, tenth))
+    found = gradient_quartiles(known(steps, pieces, tenth))
     if steps + pieces > 2:
         assert found.tenth == pytest.approx(tenth, rel=1e-6)
     else:
@@ -39,18 +39,18 @@ def test_the_fall_is_found(steps: int, pieces: int, tenth: float) -> None:
 def test_medians_are_those_of_the_pairs_at_their_distance() -> None:
     rng = np.random.default_rng(2)
     start = rng.random((3, 4))
-    found = reach(Signals(start, start, start))
+    found = gradient_quartiles(Signals(start, start, start))
     apart = distances(3, 4)
     assert found.distances.tolist() == [0, 1, 2, 3, 4, 5]
     np.testing.assert_allclose(found.start[1], [np.median(start[apart == far]) for far in range(6)])
 
 
 def test_a_signal_that_does_not_fall_has_no_tenth() -> None:
-    assert reach(Signals(*(np.ones((4, 4)),) * 3)).tenth == np.inf
-    assert reach(Signals(*(np.zeros((4, 4)),) * 3)).tenth == np.inf
+    assert gradient_quartiles(Signals(*(np.ones((4, 4)),) * 3)).tenth == np.inf
+    assert gradient_quartiles(Signals(*(np.zeros((4, 4)),) * 3)).tenth == np.inf
 
 
 def test_the_share_of_the_piece_that_is_looked_at() -> None:
     whole = np.array([[3.0, 1.0], [1.0, 1.0]])
-    share, alike = focus(Signals(whole, whole, whole), np.array([0, 1]))
+    share, alike = gradient_share(Signals(whole, whole, whole), np.array([0, 1]))
     assert (share, alike) == (pytest.approx((0.75 + 0.5) / 2), 0.5)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz.analysis.illustrative_words import CLEAR, LEAD, MOVED, Looks, telling_word, turning_word
+from attnviz.analysis.illustrative_words import CLEAR, LEAD, MOVED, WordAttention, illustrative_word, most_changed_word
 from attnviz.analysis.quiz import KINDS, QUESTIONS, odds, questions
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ExcludePosition
@@ -56,10 +56,10 @@ def posterior(trace: Trace, seed: int) -> Array:
 
 @given(traces())
 def test_the_word_of_the_tour_is_the_best_there_is(trace: Trace) -> None:
-    words, told = trace.words(), telling_word(trace)
+    words, told = trace.words(), illustrative_word(trace)
     first = [group[0] for group in words.target_groups]
     shares = np.stack([trace.alignment[first][:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
-    looks = Looks(trace, shares)
+    looks = WordAttention(trace, shares)
     assert told.step == first[told.word]
     assert told.source == shares[told.word].argmax()
     sensible = [word for word in range(len(first)) if looks.makes_sense(word)]
@@ -71,7 +71,7 @@ def test_the_word_of_the_tour_is_the_best_there_is(trace: Trace) -> None:
 
 @given(traces())
 def test_a_clear_look_is_more_than_half_and_a_fifth_ahead(trace: Trace) -> None:
-    looks = Looks(trace, trace.words().alignment)
+    looks = WordAttention(trace, trace.words().alignment)
     for word, row in enumerate(looks.shares):
         first, *others = sorted(map(float, row), reverse=True)
         if looks.is_clear(word):
@@ -81,26 +81,26 @@ def test_a_clear_look_is_more_than_half_and_a_fifth_ahead(trace: Trace) -> None:
 
 def test_words_that_change_places_are_told_of_first() -> None:
     straight, crossed = at("La verte maison .", [0, 1, 2, 3, 4]), at("La maison verte .", [0, 2, 1, 3, 4])
-    looks = Looks(crossed, crossed.words().alignment)
+    looks = WordAttention(crossed, crossed.words().alignment)
     assert [looks.crosses(word) for word in range(5)] == [False, True, True, False, False]
-    assert not any(Looks(straight, straight.words().alignment).crosses(word) for word in range(5))
-    assert telling_word(crossed).word == 1
-    assert telling_word(straight).word == 1  # article, mark and end tell less
+    assert not any(WordAttention(straight, straight.words().alignment).crosses(word) for word in range(5))
+    assert illustrative_word(crossed).word == 1
+    assert illustrative_word(straight).word == 1  # article, mark and end tell less
 
 
 def test_a_look_that_was_changed_by_hand_is_not_told_of() -> None:
     trace = at("La maison verte .", [0, 2, 1, 3, 4])
     changed = dataclasses.replace(trace, interventions=(ExcludePosition(2, step=1),))
-    assert telling_word(changed).word == 2
+    assert illustrative_word(changed).word == 2
     everywhere = dataclasses.replace(trace, interventions=tuple(ExcludePosition(2, step=i) for i in range(5)))
-    assert telling_word(everywhere).word == 1  # all are changed: the best of them
+    assert illustrative_word(everywhere).word == 1  # all are changed: the best of them
 
 
 @given(traces(), st.integers(0, 99))
 def test_the_word_that_turned_moved_furthest_of_those_that_are_clear_then(trace: Trace, seed: int) -> None:
     after = posterior(trace, seed)
-    before, word = trace.words().alignment, turning_word(trace, after)
-    looks, later = Looks(trace, before), Looks(trace, after)
+    before, word = trace.words().alignment, most_changed_word(trace, after)
+    looks, later = WordAttention(trace, before), WordAttention(trace, after)
     moved = np.abs(after - before).sum(axis=1)
     fit = [k for k in range(len(before)) if looks.makes_sense(k) and later.makes_sense(k) and later.is_clear(k)]
     sides = trace.words()
@@ -120,19 +120,19 @@ def test_the_word_that_turned_moved_furthest_of_those_that_are_clear_then(trace:
 def test_questions_have_one_answer_and_are_of_as_many_kinds_as_there_are(trace: Trace, seed: int | None) -> None:
     after = None if seed is None else posterior(trace, seed)
     asked, words = questions(trace, after), trace.words()
-    looks = Looks(trace, words.alignment)
+    looks = WordAttention(trace, words.alignment)
     fit = [word for word in range(len(words.target)) if looks.makes_sense(word) and looks.is_clear(word)]
     assert len(asked) == min(len(fit), QUESTIONS)
     assert [one.word for one in asked] == sorted({one.word for one in asked})
     for one in asked:
         assert one.word in fit
-        assert one.looked == (int(words.alignment[one.word].argmax()),)
+        assert one.attended == (int(words.alignment[one.word].argmax()),)
         assert (one.meant == ()) == (after is None)
         assert one.kind in KINDS
         assert (one.kind == "crossed") == looks.crosses(one.word)
         if after is not None:
             assert set(one.meant) == set(np.flatnonzero(after[one.word] >= after[one.word].max() - 1e-6))
-            assert one.kind != "turned" or not set(one.meant) & set(one.looked)
+            assert one.kind != "turned" or not set(one.meant) & set(one.attended)
     texts = [words.target[one.word].lower() for one in asked]
     if len({words.target[word].lower() for word in fit}) >= QUESTIONS:
         assert len(set(texts)) == QUESTIONS, "a word twice"
@@ -142,9 +142,9 @@ def test_questions_have_one_answer_and_are_of_as_many_kinds_as_there_are(trace: 
 
 @given(traces(), st.data())
 def test_what_needs_no_guess_is_asked_only_where_there_is_too_little_else(trace: Trace, data: st.DataObject) -> None:
-    words, looks = trace.words(), Looks(trace, trace.words().alignment)
+    words, looks = trace.words(), WordAttention(trace, trace.words().alignment)
     told = data.draw(st.sets(st.integers(0, len(words.target) - 1), max_size=3))
-    asked = {one.word for one in questions(trace, None, most=2, told=told)}
+    asked = {one.word for one in questions(trace, None, most=2, answered=told)}
     fit = [word for word in range(len(words.target)) if looks.makes_sense(word) and looks.is_clear(word)]
     easy = {word for word in fit if words.target[word].lower() == words.source[looks.sources[word]].lower()} | told
     others = {words.target[word].lower() for word in fit if word not in easy}
@@ -159,14 +159,14 @@ def test_a_word_spelled_alike_comes_after_the_others() -> None:
     alike = at("House verte la .", [2, 1, 0, 3, 4])
     assert [one.word for one in questions(alike, None, most=2)] == [1, 2]
     assert [one.word for one in questions(alike, None, most=3)] == [0, 1, 2]
-    assert [one.word for one in questions(alike, None, most=1, told={1})] == [2]
+    assert [one.word for one in questions(alike, None, most=1, answered={1})] == [2]
 
 
 @given(traces(), st.integers(0, 99))
 def test_chance_is_what_guessing_gives_on_average(trace: Trace, seed: int) -> None:
     asked = questions(trace, posterior(trace, seed))
     sources = len(trace.words().source)
-    for by in ("looked", "meant"):
+    for by in ("attended", "meant"):
         guessed = [np.mean([guess in getattr(one, by) for guess in range(sources)]) for one in asked]
         np.testing.assert_allclose(getattr(odds(trace, asked), by), sum(guessed), atol=1e-12)
     assert 0 <= odds(trace, asked).diagonal <= len(asked)
@@ -183,5 +183,5 @@ def test_of_a_sentence_of_one_word_one_is_asked_and_of_a_mark_none() -> None:
     assert [one.word for one in questions(word, None)] == [0]
     mark = looking(".", ".", np.array([[0.9, 0.1], [0.1, 0.9]]))
     assert questions(mark, None) == ()
-    assert telling_word(mark).word in (0, 1)
+    assert illustrative_word(mark).word in (0, 1)
     assert odds(mark, ()) == odds(word, ())

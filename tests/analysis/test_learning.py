@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.learning import (
-    along_the_diagonal,
+    diagonal_attention,
     diagonality,
-    everywhere_alike,
     exchanged_neighbours,
-    half_way,
+    halfway_update,
+    learning_baselines,
     learnt,
+    link_attention,
     link_classes,
-    on_the_links,
     single_links,
-    untaught,
+    uniform_attention,
 )
 from attnviz.analysis.word_classes import ARTICLES, BEFORE_NOUNS, FUNCTION_WORDS, is_content, is_mark
 
@@ -84,7 +84,7 @@ def test_the_measures_are_means_over_the_links() -> None:
 
 
 def test_looks_that_nobody_learnt() -> None:
-    levels = untaught([HOUSE])
+    levels = learning_baselines([HOUSE])
     assert levels["content"] == {"alike": 1 / 8, "diagonal": 1, "links": 1}
     assert levels["order"] == {"alike": 0, "diagonal": 0, "links": 1}
     assert levels["diagonal"]["alike"] == pytest.approx(0)
@@ -120,10 +120,10 @@ def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: Pair, s
 
 @given(drawn_pairs())
 def test_every_look_is_a_distribution(pair: Pair) -> None:
-    for look in (everywhere_alike, along_the_diagonal, on_the_links):
+    for look in (uniform_attention, diagonal_attention, link_attention):
         np.testing.assert_allclose(look(pair).sum(axis=1), 1)
-    assert diagonality(everywhere_alike(pair)) == pytest.approx(0)
-    assert diagonality(along_the_diagonal(pair)) >= diagonality(on_the_links(pair)) - 1e-12
+    assert diagonality(uniform_attention(pair)) == pytest.approx(0)
+    assert diagonality(diagonal_attention(pair)) >= diagonality(link_attention(pair)) - 1e-12
 
 
 def test_diagonality_does_not_mind_what_a_row_sums_to() -> None:
@@ -146,8 +146,8 @@ def test_the_lists_are_in_lower_case_and_articles_are_function_words() -> None:
 
 
 def test_half_way_is_read_off_straight_lines() -> None:
-    assert half_way([(0, 0.0), (100, 0.0), (200, 0.4), (400, 0.8)]) == 200
-    assert half_way([(0, 0.0), (100, 0.2), (200, 0.6)]) == 120  # 125, to two digits
-    assert half_way([(0, 0.9), (10, 0.5), (20, 0.4)]) == 6  # downwards
-    assert half_way([(0, 0.5), (10, 0.51)]) is None
-    assert half_way([(0, 0.5)]) is None
+    assert halfway_update([(0, 0.0), (100, 0.0), (200, 0.4), (400, 0.8)]) == 200
+    assert halfway_update([(0, 0.0), (100, 0.2), (200, 0.6)]) == 120  # 125, to two digits
+    assert halfway_update([(0, 0.9), (10, 0.5), (20, 0.4)]) == 6  # downwards
+    assert halfway_update([(0, 0.5), (10, 0.51)]) is None
+    assert halfway_update([(0, 0.5)]) is None

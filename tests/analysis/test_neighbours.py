@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.neighbours import METRICS, Metric, nearest, principal_map
-from attnviz.corpora.vectors import in_single
+from attnviz.corpora.vectors import to_float32
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -28,7 +28,7 @@ def test_every_vector_is_looked_at(metric: Metric, dtype: type) -> None:
         np.testing.assert_allclose([one.cosine for one in found], cosines[order], rtol=1e-12)
         np.testing.assert_allclose([one.distance for one in found], distances[order], rtol=1e-12)
         if dtype is np.float16:
-            assert nearest(vectors, query, 12, metric, single=in_single) == found
+            assert nearest(vectors, query, 12, metric, single=to_float32) == found
 
 
 @given(st.integers(0, 40), st.integers(1, 5), st.integers(0, 50), st.sampled_from(METRICS), st.integers(0, 999))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, analysis
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.measures import links
-from attnviz.analysis.posterior import KINDS, words_after
+from attnviz.analysis.posterior import KINDS, posterior_words
 from attnviz.analysis.recomputation import below, decode_step, encode
 from attnviz.analysis.scorers import scorer_of
 from attnviz.evaluation.alignment import GoldAlignment
@@ -110,7 +110,7 @@ def test_what_cannot_be_asked_is_refused(make_network: ModelFactory, tokenizer: 
 
 def test_words_after_are_the_words_with_other_shares(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = translated(make_network, tokenizer, ("additive", "previous"))
-    before, after = trace.words(), words_after(trace, weights, "fit")
+    before, after = trace.words(), posterior_words(trace, weights, "fit")
     assert (after.source, after.target) == (before.source, before.target)
     np.testing.assert_array_equal(before.merged(trace.alignment), before.alignment)
     pieces = analysis.posterior(trace, weights, kind="fit")
@@ -154,7 +154,7 @@ def test_the_shipped_model_aligns_better_after_the_word(shipped_model: Path) -> 
         assert len(trace.words().target) == len(target.split()) + 1
         before.append(links(trace.words().alignment[:-1, :-1]))
         after.append(
-            [links(words_after(trace, weights, kind).alignment[:-1, :-1]) for kind in ("balanced", "posterior")]
+            [links(posterior_words(trace, weights, kind).alignment[:-1, :-1]) for kind in ("balanced", "posterior")]
         )
     error = error_rate(before, gold).aer
     for found in zip(*after, strict=True):

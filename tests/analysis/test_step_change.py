@@ -17,7 +17,7 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.palette import ThemeName
-from attnviz.trace.interventions import ForceWord, ReplaceWeights, keep_words
+from attnviz.trace.interventions import ForceWord, ReplaceWeights, forced_prefix
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.step_change import change_alt, change_sentence
 from tests.snapshots import without_numbers
@@ -36,14 +36,14 @@ def changed(translator: Translator, first: Trace) -> Trace:
     """Return what comes of looking at the last piece alone at STEP."""
     count = len(first.source_pieces)
     row = ReplaceWeights(tuple(float(j == count - 1) for j in range(count)), STEP)
-    return translator.translate(SENTENCE, interventions=[*keep_words(first.target_ids, STEP), row])
+    return translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), row])
 
 
 @pytest.fixture(scope="module")
 def other_word(translator: Translator, first: Trace) -> Trace:
     """Return what comes of writing at STEP what was the second likeliest of the pieces there."""
     foil = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
-    return translator.translate(SENTENCE, interventions=[*keep_words(first.target_ids, STEP), ForceWord(foil, STEP)])
+    return translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), ForceWord(foil, STEP)])
 
 
 def test_context_and_state_are_compared_by_their_lengths(first: Trace, changed: Trace) -> None:
@@ -120,7 +120,7 @@ def test_a_piece_that_was_not_recorded_is_less_than_the_least(
 def test_where_the_other_ended_before_there_is_nothing_to_compare(
     translator: Translator, first: Trace, snapshot: SnapshotAssertion
 ) -> None:
-    ended = translator.translate(SENTENCE, interventions=[*keep_words(first.target_ids, 1), ForceWord(3, 1)])
+    ended = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, 1), ForceWord(3, 1)])
     change = step_change(ended, first, 3)
     assert (change.moment, change.written_before) == ("none", None)
     assert without_numbers(change_sentence(change)) == snapshot(name="sentence")

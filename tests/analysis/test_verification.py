@@ -124,7 +124,7 @@ def test_the_sums_on_show_are_among_what_is_verified(model_folder: Path, transla
     checks = {check.quantity: check for check in RNNsearchVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
     assert checks["energy sums"].numbers == len(trace.source_pieces)
     asked = {trace.target_ids[1], *trace.top_ids[1, :10].tolist(), 5, 17}
-    assert checks["logit attribution sums"].numbers == len(asked)
+    assert checks["attribution sums"].numbers == len(asked)
     assert checks["maxout pairs"].numbers == trace.readouts.shape[1]
     # v_a of the trace is what the energy decomposition draws: one that is wrong shows in its sums.
     altered = dataclasses.replace(trace, score_vector=trace.score_vector + 0.1)
@@ -228,7 +228,7 @@ def test_an_error_of_the_verifier_is_no_misfit(
     def broken(*operands: object) -> None:
         raise ValueError("a defect")
 
-    monkeypatch.setattr("attnviz.analysis.verification.decode_weighed", broken)
+    monkeypatch.setattr("attnviz.analysis.verification.decode_with_alignment", broken)
     with pytest.raises(ValueError, match="a defect"):
         verifier.verify(0)
 

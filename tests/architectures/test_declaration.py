@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from attnviz import bounds
-from attnviz.architectures import ARCHITECTURES, Architecture, architecture_of, could_be_of, told, verifier_of
+from attnviz.architectures import ARCHITECTURES, Architecture, architecture_of, could_be_of, step_texts, verifier_of
 from attnviz.trace import Aligned, Attention, attention
 from attnviz.ui.step import stages
 from attnviz.ui.step.step_payloads import MAKERS
@@ -30,7 +30,7 @@ def test_a_declaration_is_whole(architecture: Architecture) -> None:
     assert architecture.quantities
     assert all(quantity.symbol and quantity.equation and quantity.meaning for quantity in architecture.quantities)
     assert (architecture.verifier is None) == (architecture.check_model is None)
-    assert (architecture.told is None) == (not architecture.payloads)
+    assert (architecture.step_texts is None) == (not architecture.payloads)
     assert set(architecture.stages.values()) <= set(stages._PANELS)
     assert all(sentence() for sentence in architecture.missing.values())
 
@@ -46,7 +46,7 @@ def test_every_panel_is_of_an_architecture() -> None:
 @pytest.mark.parametrize("kind", ["additive", "general", "none"])
 def test_what_is_told_has_a_panel_an_equation_and_a_figure(kind: str) -> None:
     trace = make_trace(attention=kind)
-    architecture, said = architecture_of(trace), told(trace)
+    architecture, said = architecture_of(trace), step_texts(trace)
     numbers = list(said.stage_titles(trace))
     assert [stage.number for stage in said.narrate(trace, 0)] == numbers
     assert [equation.stage for equation in said.equation_templates(trace, "light")] == numbers
@@ -64,7 +64,7 @@ def test_of_attention_alone_nothing_is_recomputed() -> None:
 
 def test_a_verdict_has_no_steps_to_tell_of() -> None:
     without = dataclasses.replace(ARCHITECTURES["decomposable"])
-    assert without.told is None
+    assert without.step_texts is None
     assert not without.stages
 
 

@@ -107,13 +107,20 @@ def chromium(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> Ite
     asyncio._set_running_loop(None)
 
 
-@pytest.fixture(scope="module")
-def profile(chromium: Browser) -> Iterator[BrowserContext]:
-    """Yield a browser profile for the tests of a module, with a cache as a returning visitor has it."""
-    context = chromium.new_context()
+@pytest.fixture(scope="session")
+def shared_profile(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> BrowserContext:
+    """Return the browser profile of a worker, with a cache as a returning visitor has it."""
+    browser, loop = started_chromium
+    asyncio._set_running_loop(loop)
+    context = browser.new_context()
     context.set_default_timeout(PATIENCE)
-    yield context
-    context.close()
+    return context
+
+
+@pytest.fixture
+def profile(shared_profile: BrowserContext, chromium: Browser) -> BrowserContext:
+    """Return the browser profile of a worker; its cookies and storage are cleared as a page is opened."""
+    return shared_profile
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from attnviz.evaluation.sentences import FIGURE_3
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
 
@@ -31,19 +31,19 @@ ASIDE = {
     "what-if": "?sentence=He+is+an+honest+man.&step=5&what_ifs=0.o.5.4&what_if=1&depth=everything",
     # A word of which its step turned out to be about another piece than it looked at most.
     "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
-    "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
-    "why": f"why?sentence={quote_plus(OPENING)}&step-why=4",
-    "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
+    "lab": f"lab?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
+    "why": f"why?sentence={quote_plus(DEFAULT_SENTENCE)}&step-why=4",
+    "beam-tree": f"lab?section=tree&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
     "learns": "learns?pair=6&update=250",  # the guided run has learnt an exchange of places, the other is still grey
-    "tour": f"?sentence={quote_plus(OPENING)}&tour=4&depth=idea",
-    "transformer": f"transformer?sentence={quote_plus(OPENING)}&rung=heads&step-head=3",
+    "tour": f"?sentence={quote_plus(DEFAULT_SENTENCE)}&tour=4&depth=idea",
+    "transformer": f"transformer?sentence={quote_plus(DEFAULT_SENTENCE)}&rung=heads&step-head=3",
     "corpus": "corpus",
     "gold": f"?{urlencode(OLDER)}",
-    "neighbours": f"lab?section=neighbours&sentence={quote_plus(OPENING)}&step=3",
+    "neighbours": f"lab?section=neighbours&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
 }
 """What else is photographed, by the name of the file."""
-IDEA = f"?sentence={quote_plus(OPENING)}&step=3&depth=idea"
-"""The first page as a newcomer sees it, down to the machine."""
+IDEA = f"?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3&depth=idea"
+"""The first page as a newcomer sees it, down to the architecture diagram."""
 _PARTS = {"posterior": ".st-key-looking_back"}
 """Of these only a part is kept."""
 _LAST = {
@@ -90,7 +90,7 @@ def first_page(page: Page, address: str, folder: Path) -> None:
 
 
 def newcomer_page(page: Page, address: str, folder: Path) -> None:
-    """Keep the first page as a newcomer sees it, down to the machine."""
+    """Keep the first page as a newcomer sees it, down to the architecture diagram."""
     page.goto(address)
     settled(page, ".st-key-candidates")
     page.set_viewport_size(page.viewport_size | {"height": int(bottom(page.locator(".st-key-diagram_box"))) + 24})
@@ -102,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".docs" / "pages" / "images")
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
-    query = f"?sentence={quote_plus(OPENING)}&step=3&depth=everything"  # where the adjective follows its noun
+    query = f"?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3&depth=everything"  # where the adjective follows its noun
     parser.add_argument("--query", default=query, help="what follows the address, as copied from a browser")
     parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
     parser.add_argument("--dark", action="store_true")

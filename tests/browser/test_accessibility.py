@@ -79,6 +79,7 @@ def close_box(page: Page) -> None:
     expect(box).to_have_count(0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, at_night(True)], ids=["light", "dark"])
 def test_all_text_stands_out_in_both_themes(open_page: Opener, dark: bool) -> None:
     page = open_page("?step=3", dark=dark)

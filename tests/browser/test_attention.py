@@ -49,7 +49,7 @@ def test_marians_attention_from_its_file_to_its_steps_and_back(
     form.get_by_role("button", name="Open", exact=True).click()
     expect(page.locator(".st-key-notice")).to_contain_text("This is soft.txt: attention of Marian.")
     settled(page, ".st-key-look")
-    expect(page.locator(".st-key-inside_is_missing")).to_contain_text("attention only")
+    expect(page.locator(".st-key-missing_values_reason")).to_contain_text("attention only")
     expect(page.locator(".st-key-diagram_box")).to_have_count(0)
 
     page.locator("body").press("ArrowRight")
@@ -61,8 +61,8 @@ def test_marians_attention_from_its_file_to_its_steps_and_back(
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 7 of 9"))
     page.locator(".st-key-lang button", has_text="FR").click()
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 7 sur 9"))
-    expect(page.locator(".st-key-inside_is_missing")).to_contain_text("que l’attention")
+    expect(page.locator(".st-key-missing_values_reason")).to_contain_text("que l’attention")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing sticks out"
     page.locator(".st-key-back button").click()
-    expect(page.locator(".st-key-inside_is_missing")).to_have_count(0)
+    expect(page.locator(".st-key-missing_values_reason")).to_have_count(0)
     settled(page, ".st-key-softmax")

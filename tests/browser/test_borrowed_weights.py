@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz.analysis import load_weights, posterior
-from attnviz.analysis.borrowed_weights import look_of
+from attnviz.analysis.borrowed_weights import weights_from_trace
 from attnviz.translator import Translator
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
@@ -37,20 +37,20 @@ def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    page.locator(".bench summary").click()
-    page.locator(".bench .of").select_option("5")
-    page.locator(".bench .take").click()
+    page.locator(".weight_controls summary").click()
+    page.locator(".weight_controls .of").select_option("5")
+    page.locator(".weight_controls .take").click()
     expect(page.locator(".st-key-changed p").first).not_to_be_empty()
     settled(page)
     np.testing.assert_allclose(weights(page), first.alignment[5], atol=2e-3)
-    page.locator(".bench .lender").select_option("links")
-    page.locator(".bench .links").fill("gold")
-    page.locator(".bench .take").click()
-    expect(page.locator(".bench .problem")).to_contain_text("“gold” is not a link")
-    page.locator(".bench .links").fill("4-1")
-    page.locator(".bench .links").press("Enter")
+    page.locator(".weight_controls .lender").select_option("links")
+    page.locator(".weight_controls .links").fill("gold")
+    page.locator(".weight_controls .take").click()
+    expect(page.locator(".weight_controls .problem")).to_contain_text("“gold” is not a link")
+    page.locator(".weight_controls .links").fill("4-1")
+    page.locator(".weight_controls .links").press("Enter")
     expect_weight(page, EUROPEAN, 0.999, 1)
-    expect(page.locator(".bench .problem")).to_be_hidden()
+    expect(page.locator(".weight_controls .problem")).to_be_hidden()
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def lent(first: Trace) -> dict[str, np.ndarray]:
     led = other.translate(EXAMPLE, target=first.translation)
     return {
         "posterior": posterior(first, load_weights(SHIPPED_MODEL))[STEP - 1],
-        "model small-additive": look_of(first, STEP - 1, led),
+        "model small-additive": weights_from_trace(first, STEP - 1, led),
     }
 
 
@@ -81,16 +81,16 @@ def test_the_look_of_the_posterior_and_of_another_model_is_borrowed(
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    page.locator(".bench summary").click()
-    assert text_of(page.locator(".bench .note")) == snapshot
+    page.locator(".weight_controls summary").click()
+    assert text_of(page.locator(".weight_controls .note")) == snapshot
     for lender, row in lent.items():
-        page.locator(".bench .lender").select_option(lender)
-        expect(page.locator(".bench .of")).to_be_hidden()
-        page.locator(".bench .take").click()
+        page.locator(".weight_controls .lender").select_option(lender)
+        expect(page.locator(".weight_controls .of")).to_be_hidden()
+        page.locator(".weight_controls .take").click()
         expect(page.locator(".what_ifs .card").last).to_contain_text(TOLD[lender])
         expect_row(page, row)
         settled(page)
-        page.locator(".bench .undo").click()
+        page.locator(".weight_controls .undo").click()
         expect_translation(page, first)
 
 
@@ -100,24 +100,24 @@ def test_looks_are_borrowed_by_the_keyboard_alone(open_page: Opener, first: Trac
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    page.locator(".bench summary").focus()
+    page.locator(".weight_controls summary").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    expect(page.locator(".bench .lender")).to_be_focused()
+    expect(page.locator(".weight_controls .lender")).to_be_focused()
     for lender, row in lent.items():
-        options = page.locator(".bench .lender option").evaluate_all("(all) => all.map(({ value }) => value)")
-        chosen = page.locator(".bench .lender").input_value()
+        options = page.locator(".weight_controls .lender option").evaluate_all("(all) => all.map(({ value }) => value)")
+        chosen = page.locator(".weight_controls .lender").input_value()
         for _ in range(options.index(lender) - options.index(chosen)):
             page.keyboard.press("ArrowDown")
-        expect(page.locator(".bench .lender")).to_have_value(lender)
+        expect(page.locator(".weight_controls .lender")).to_have_value(lender)
         assert page.evaluate(f"() => {SHOWN}.step") == STEP - 1  # the arrows were the box's
         page.keyboard.press("Tab")
-        expect(page.locator(".bench .take")).to_be_focused()
+        expect(page.locator(".weight_controls .take")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator(".what_ifs .card").last).to_contain_text(TOLD[lender])
         expect_row(page, row)
         settled(page)
-        page.locator(".bench .undo").focus()
+        page.locator(".weight_controls .undo").focus()
         page.keyboard.press("Enter")
         expect_translation(page, first)
-        page.locator(".bench .lender").focus()
+        page.locator(".weight_controls .lender").focus()

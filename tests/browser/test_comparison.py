@@ -221,7 +221,7 @@ def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str)
 @pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
 def test_a_what_if_has_its_own_steps_and_stands_beside_the_first(open_page: Opener, address: str) -> None:
-    page = to_section(open_page(), address, compare="what_if", what_ifs="0.o.4.2", what_if="1")
+    page = to_section(open_page(), address, compare="what-if", what_ifs="0.o.4.2", what_if="1")
     expect(page.locator(f"{CHART} .annotation").nth(1)).to_contain_text("what-if 1")
     for _ in range(3):
         page.keyboard.press("ArrowRight")
@@ -243,7 +243,7 @@ def test_to_and_fro_between_sections_and_models_nothing_is_lost(
     page.wait_for_selector(".st-key-attributions .js-plotly-plot .ytick")
     page.wait_for_url(lambda url: "compare=" not in url)
     page.locator(".st-key-section").get_by_text("Side by side").click()
-    page.wait_for_url(re.compile("compare=what_if"))
+    page.wait_for_url(re.compile("compare=what-if"))
     at_rest(page)
     assert text_of(page.locator(".st-key-compare_told")) == snapshot
     page.locator(".st-key-compare").get_by_text("Two models").click()

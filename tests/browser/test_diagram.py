@@ -1,4 +1,4 @@
-"""The machine in Chromium: its ribbons are as thick as the weights, its parts lead to the stages, and it fits."""
+"""The architecture diagram in a browser: ribbons as thick as the weights, parts that lead to stages, its fit."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def opening() -> Trace:
     return Translator.load(SHIPPED_MODEL, device="cpu").translate(EXAMPLE, beam=5)
 
 
-def machine(page: Page) -> Any:
+def diagram(page: Page) -> Any:
     """Return the drawing, once it is in the window and stands still."""
-    page.wait_for_selector(".st-key-machine .drawing")
-    drawing = page.locator(".st-key-machine .drawing")
+    page.wait_for_selector(".st-key-diagram .drawing")
+    drawing = page.locator(".st-key-diagram .drawing")
     drawing.scroll_into_view_if_needed()
-    page.wait_for_selector(".st-key-machine .machine:not([data-waiting]) .ribbon[d]", state="attached")
+    page.wait_for_selector(".st-key-diagram .diagram:not([data-waiting]) .ribbon[d]", state="attached")
     page.wait_for_function(
         """() => {
-          const now = document.querySelector(".st-key-machine .drawing").innerHTML, before = window.machineBefore;
-          window.machineBefore = now;
+          const now = document.querySelector(".st-key-diagram .drawing").innerHTML, before = window.diagramBefore;
+          window.diagramBefore = now;
           return now === before;
         }""",
         polling=150,
@@ -72,17 +72,17 @@ THICKNESS = """(drawing) => {
 def test_ribbons_are_as_thick_as_the_weights(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)
-    np.testing.assert_allclose(machine(page).evaluate(THICKNESS), opening.alignment[2], atol=0.004)
+    np.testing.assert_allclose(diagram(page).evaluate(THICKNESS), opening.alignment[2], atol=0.004)
     page.keyboard.press("ArrowRight")
     expect_step(page, 4)
-    np.testing.assert_allclose(machine(page).evaluate(THICKNESS), opening.alignment[3], atol=0.004)
+    np.testing.assert_allclose(diagram(page).evaluate(THICKNESS), opening.alignment[3], atol=0.004)
 
 
 @pytest.mark.nightly
 @on_both
 def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3&depth=numbers")
-    drawing = machine(page)
+    drawing = diagram(page)
     symbols = drawing.evaluate(WRITTEN)
     assert symbols_of(equation_templates(opening), 2) - {"hj"} <= set(symbols)
     assert symbols.count("hj") >= 3, "of both directions, and of the two joined"
@@ -93,7 +93,7 @@ def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_p
         expect(drawing.locator(".mix")).to_have_text(mixture(opening, 2).replace("\u00a0", " "))
     page.keyboard.press("ArrowRight")
     expect_step(page, 4)
-    assert {"s4", "s3", "z4", "s\u03034"} <= set(machine(page).evaluate(WRITTEN))
+    assert {"s4", "s3", "z4", "s\u03034"} <= set(diagram(page).evaluate(WRITTEN))
 
 
 @pytest.mark.nightly
@@ -101,7 +101,7 @@ def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_p
 def test_the_symbols_are_those_of_the_model(open_page: Opener, model: str) -> None:
     trace = Translator.load(SHIPPED_MODEL.with_name(model), device="cpu").translate(EXAMPLE, beam=5)
     page = open_page(f"?step=3&depth=numbers&model={model}")
-    symbols = set(machine(page).evaluate(WRITTEN))
+    symbols = set(diagram(page).evaluate(WRITTEN))
     assert symbols_of(equation_templates(trace), 2) <= symbols
     assert not {"Wa", "Ua", "va"} & symbols
 
@@ -109,10 +109,10 @@ def test_the_symbols_are_those_of_the_model(open_page: Opener, model: str) -> No
 @pytest.mark.nightly
 def test_the_idea_has_no_weights_in_its_picture(open_page: Opener) -> None:
     page = open_page("?step=3&depth=idea")
-    drawing = machine(page)
+    drawing = diagram(page)
     expect(drawing.locator(".term")).to_have_count(0)
     page.locator(".st-key-depth").get_by_role("radio", name="Numbers").click()
-    expect(page.locator(".st-key-machine .term")).not_to_have_count(0)
+    expect(page.locator(".st-key-diagram .term")).not_to_have_count(0)
 
 
 @pytest.mark.nightly
@@ -120,7 +120,7 @@ def test_the_idea_has_no_weights_in_its_picture(open_page: Opener) -> None:
 def test_nothing_stands_outside_or_over_another_name(open_page: Opener) -> None:
     for query in ("?step=3", f"?step=5&sentence={LONG.replace(' ', '+')}", "?step=1&sentence=No.&lang=fr"):
         page = open_page(query)
-        found = machine(page).evaluate(
+        found = diagram(page).evaluate(
             """(drawing) => {
               const whole = drawing.getBoundingClientRect();
               const names = [...drawing.querySelectorAll(".name, .title, .mix, .foils, .likely, .symbol, .spelled")];
@@ -142,7 +142,7 @@ def test_nothing_stands_outside_or_over_another_name(open_page: Opener) -> None:
 def test_each_part_leads_to_its_stage_a_piece_is_chosen_and_the_mouse_lights_its_ribbon(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)
-    drawing = machine(page)
+    drawing = diagram(page)
     ways = drawing.locator("[role=button]")
     expect(ways).to_have_count(5)
     ways.nth(3).focus()
@@ -150,11 +150,11 @@ def test_each_part_leads_to_its_stage_a_piece_is_chosen_and_the_mouse_lights_its
     expect(page.locator(".st-key-stage_4 h3").first).to_be_in_viewport()
     expect(page.locator(".st-key-stage_4[data-chosen]")).to_have_count(1)
     page.mouse.wheel(0, -100)  # or the page, as it grows, would go to the stage once more
-    machine(page).locator("[data-stage='3'] .frame.context").click(force=True)
+    diagram(page).locator("[data-stage='3'] .frame.context").click(force=True)
     expect(page.locator(".st-key-stage_3 h3").first).to_be_in_viewport()
     assert "Softmax" in ways.nth(1).get_attribute("aria-label")
     page.mouse.wheel(0, -100)
-    drawing = machine(page)
+    drawing = diagram(page)
     drawing.locator(".column").nth(1).click(position={"x": 10, "y": 10})
     page.wait_for_function(f"() => {SHOWN}.source === 1")
     expect(drawing.locator(".piece").nth(1)).to_have_class("piece seen lit")
@@ -166,9 +166,9 @@ def test_each_part_leads_to_its_stage_a_piece_is_chosen_and_the_mouse_lights_its
 @pytest.mark.nightly
 def test_a_step_moves_it_unless_nothing_is_to_move(open_page: Opener) -> None:
     page = open_page("?step=3")
-    machine(page)
+    diagram(page)
     seen = """() => new Promise((told) => {
-      const found = new Set(), context = document.querySelector(".st-key-machine .part .vector");
+      const found = new Set(), context = document.querySelector(".st-key-diagram .part .vector");
       const watch = new MutationObserver(() => found.add(context.getAttribute("transform")));
       watch.observe(context, { attributes: true });
       document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
@@ -190,21 +190,21 @@ DOTS = "(drawing) => drawing.querySelectorAll('.dot.state').length"
 @pytest.mark.nightly
 def test_the_readout_takes_the_state_that_the_model_reads(open_page: Opener, profile: Any) -> None:
     page = open_page("?step=3")
-    assert machine(page).evaluate(DOTS) == 2  # the state before goes into both boxes
+    assert diagram(page).evaluate(DOTS) == 2  # the state before goes into both boxes
     page.close()
-    profile.route("**/machine?**", _current)
+    profile.route("**/diagram?**", _current)
     try:
         page = open_page("?step=3")
-        assert machine(page).evaluate(DOTS) == 1  # the readout has the new one
+        assert diagram(page).evaluate(DOTS) == 1  # the readout has the new one
     finally:
-        profile.unroute("**/machine?**")
+        profile.unroute("**/diagram?**")
 
 
 @pytest.mark.nightly
 @on_both
 def test_without_attention_one_vector_goes_to_every_step(open_page: Opener) -> None:
-    page = open_page("?step=2&model=small-fixed", ready=".st-key-machine .drawing .ribbon")
-    drawing = machine(page)
+    page = open_page("?step=2&model=small-fixed", ready=".st-key-diagram .drawing .ribbon")
+    drawing = diagram(page)
     expect(drawing.locator(".ribbon")).to_have_count(1)
     expect(drawing.locator(".energy, .query, .weight")).to_have_count(0)
     expect(drawing.locator("[role=button]")).to_have_count(3)
@@ -213,7 +213,7 @@ def test_without_attention_one_vector_goes_to_every_step(open_page: Opener) -> N
 @pytest.mark.nightly
 def test_the_first_state_comes_from_the_backward_half(open_page: Opener) -> None:
     page = open_page("?step=1")
-    origin = machine(page).locator(".origin")
+    origin = diagram(page).locator(".origin")
     expect(origin).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(origin).to_be_hidden()

@@ -24,7 +24,7 @@ from attnviz.analysis.logit_attribution import logit_attribution
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.recomputation import load_weights
 from attnviz.wording.numbers import signed
-from attnviz.wording.posterior_attention import after_sentence
+from attnviz.wording.posterior_attention import posterior_sentence
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
 from tests.browser.texts import text_of
@@ -52,6 +52,8 @@ def open_downloads(page: Page) -> None:
 
 
 def open_trace(page: Page, path: Path) -> None:
+    # A box that opens while a run ends may be drawn twice, and a file that it is given between is lost.
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     if not page.locator("input[type=file]").count():
         page.get_by_role("button", name="Share and save").click()
     page.locator("input[type=file]").set_input_files(path)
@@ -80,7 +82,7 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     assert float(table[1][1]) == pytest.approx(float(trace.words().alignment[0, 0]), abs=1e-6)
     table = list(csv.reader(io.StringIO(fetch(page, "Softmax, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
     assert [float(row[-1]) for row in table[1:]] == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
-    drawing = page.locator(".machine .drawing .number.strong")
+    drawing = page.locator(".diagram .drawing .number.strong")
     drawing.first.wait_for(state="attached")  # what is not in the window is drawn when there is time
     settled(page)
     machine = fetch(page, "Architecture diagram, SVG", tmp_path).read_text(encoding="utf-8")
@@ -205,13 +207,13 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
     weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
     text = lecture.read_text(encoding="utf-8")
     assert _payload(text) == _payload(export.lecture_html(trace, step=1, weights=weights))
-    assert '"logit_attribution":' in text
+    assert '"logit-attribution":' in text
     assert len(text.encode()) < 8_000_000
 
 
 def _payload(text: str) -> object:
     """Return what a lecture holds, to nine places: weights in 32 and in 64 bits add up a little otherwise."""
-    found = re.search(r'id="record">(.*?)</script>', text)
+    found = re.search(r'id="payload">(.*?)</script>', text)
     assert found is not None
     return json.loads(found[1], parse_float=lambda number: round(float(number), 9))
 
@@ -286,10 +288,10 @@ def test_a_lecture_shows_context_and_logit_attribution_in_two_languages(
     page.keyboard.press("ArrowRight")
     strips = page.locator("#picture-context").evaluate("(chart) => Array.from(chart.calcdata[0][0].z.at(-1))")
     assert strips == pytest.approx(trace.contexts[1].tolist(), abs=1e-6)
-    total = page.locator("#picture-logit_attribution").evaluate("(chart) => chart.data[0].x.at(-1)")
+    total = page.locator("#picture-logit-attribution").evaluate("(chart) => chart.data[0].x.at(-1)")
     account = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert total == pytest.approx(account.logit, abs=1e-5)
-    expect(page.locator("#note-logit_attribution")).to_contain_text(signed(account.logit))
+    expect(page.locator("#note-logit-attribution")).to_contain_text(signed(account.logit))
     expect(page.locator("#heatmap")).to_contain_text("H, bits")
     for label, heading, title in (("FR", "Étape 2 sur", "Vecteur de contexte"), ("EN", "Step 2 of", "Context vector")):
         page.get_by_role("button", name=label, exact=True).click()
@@ -333,7 +335,7 @@ def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_poste
         "(chart) => chart.calcdata.slice(0, 3).map((bars) => bars.map(({ s }) => s))"
     )
     np.testing.assert_allclose(bars, [found.prior[2], found.likelihood[2], found.posterior[2]], atol=1e-6)
-    expect(page.locator("#note-posterior")).to_have_text(after_sentence(trace, found, 2))
+    expect(page.locator("#note-posterior")).to_have_text(posterior_sentence(trace, found, 2))
     page.get_by_role("button", name="FR", exact=True).click()
     expect(page.locator('#faces [aria-pressed="true"]')).to_have_text("Après le mot")
     expect(page.locator("#title-posterior")).to_contain_text("l’attention a posteriori")

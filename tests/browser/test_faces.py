@@ -67,6 +67,7 @@ def expect_hover(page: Page, face: str) -> None:
     assert difference > 0 if face == "difference" else after > 0.5
 
 
+@pytest.mark.nightly
 @on_both
 def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> None:
     page = open_page("?step=3")

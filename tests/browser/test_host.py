@@ -96,6 +96,7 @@ def _provider(stack: ExitStack, port: int, folder: Path) -> None:
     wait_for(f"http://127.0.0.1:{port}/keys", process, log)
 
 
+@pytest.mark.nightly
 def test_without_a_network(tmp_path: Path) -> None:
     """In a network namespace that has nothing but its own loopback, the page opens and translates."""
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:

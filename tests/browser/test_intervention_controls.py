@@ -14,8 +14,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.source_rows import KEPT
-from attnviz.trace.interventions import ForceWord, ReplaceWeights, keep_words
+from attnviz.figures.source_rows import THINNED_ROWS
+from attnviz.trace.interventions import ForceWord, ReplaceWeights, forced_prefix
 from attnviz.translator import Translator
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
@@ -37,7 +37,7 @@ LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
 def looked_there(translator: Translator[Trace], first: Trace) -> Trace:
     """Return what is written when STEP looks at EUROPEAN alone."""
     row = ReplaceWeights(tuple(float(j == EUROPEAN) for j in range(len(first.source_ids))), STEP - 1)
-    return translator.translate(EXAMPLE, interventions=[*keep_words(first.target_ids, STEP - 1), row])
+    return translator.translate(EXAMPLE, interventions=[*forced_prefix(first.target_ids, STEP - 1), row])
 
 
 def bar(page: Page, piece: int) -> Locator:
@@ -120,7 +120,8 @@ def places(page: Page) -> Any:
     """Return where everything of the stages stands in the page."""
     return page.evaluate(
         """() => {
-          const nodes = [...document.querySelectorAll("[class*='st-key-stage_'], .bench, .st-key-softmax .chart")];
+          const drawn = "[class*='st-key-stage_'], .weight_controls, .st-key-softmax .chart";
+          const nodes = [...document.querySelectorAll(drawn)];
           return nodes.map((node) => {
             const { x, y, width, height } = node.getBoundingClientRect();
             return [x, y + document.querySelector(".stMain").scrollTop, width, height].map(Math.round);
@@ -162,6 +163,7 @@ def test_a_bar_follows_the_hand_without_the_server_and_nothing_else_moves(open_p
     assert not what_ifs(page)
 
 
+@pytest.mark.nightly
 @on_both
 def test_pulled_undone_pulled_in_another_language_and_held(
     open_page: Opener, first: Trace, looked_there: Trace, snapshot: SnapshotAssertion
@@ -177,15 +179,15 @@ def test_pulled_undone_pulled_in_another_language_and_held(
     assert changed(page) == snapshot(name="pulled")
     expect(page.locator(".st-key-changed .js-plotly-plot")).to_have_attribute("aria-label", re.compile("·Europe"))
     assert len(what_ifs(page)) == 1
-    page.locator(".bench .undo").click()
+    page.locator(".weight_controls .undo").click()
     expect_translation(page, first)
     expect(page.locator(".st-key-changed")).to_have_count(0)
-    expect(page.locator(".bench .undo")).to_be_disabled()
+    expect(page.locator(".weight_controls .undo")).to_be_disabled()
     page.wait_for_url(lambda url: "what_ifs=" not in url)
     pull(page, EUROPEAN, 1.3)
     expect_translation(page, looked_there)
     switch(page, "fr")
-    expect(page.locator(".bench .only")).to_have_text("Seulement ici")
+    expect(page.locator(".weight_controls .only")).to_have_text("Seulement ici")
     expect(page.locator(".st-key-changed p")).to_contain_text("« ·Europe »")
     assert changed(page) == snapshot(name="pulled, in French")
     pulled = text_of(page.locator(".st-key-changed p"))
@@ -194,7 +196,7 @@ def test_pulled_undone_pulled_in_another_language_and_held(
     strongest = int(first.alignment[STEP - 1].argmax())
     pull(page, strongest, 0.4)
     expect_weight(page, strongest, 0.3, 0.5)
-    machine = page.locator(".st-key-machine").bounding_box()
+    machine = page.locator(".st-key-diagram").bounding_box()
     assert machine
     assert machine["height"] > 300  # what is set by hand leaves it its place above the stages
     page.wait_for_function("() => new URL(location.href).searchParams.get('what_if') === '2'")
@@ -244,10 +246,10 @@ def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked
     expect_translation(page, looked_there)
     expect(bar(page, EUROPEAN)).to_be_focused()
     page.keyboard.press("Escape")  # leaves the bars
-    page.locator(".bench .undo").focus()
+    page.locator(".weight_controls .undo").focus()
     page.keyboard.press("Enter")
     expect_translation(page, first)
-    page.locator(".bench .only").focus()
+    page.locator(".weight_controls .only").focus()
     page.keyboard.press("Enter")
     expect_translation(page, looked_there)
 
@@ -259,15 +261,15 @@ def test_only_here_anywhere_but_here_and_everywhere_alike(open_page: Opener, fir
     page = open_page(f"?search=greedy&step={row + 1}&sentence={quote(EXAMPLE)}&source={EUROPEAN + 1}")
     expect_step(page, row + 1)
     settled(page)
-    expect(page.locator(".bench .hint")).to_contain_text("“European”")
+    expect(page.locator(".weight_controls .hint")).to_contain_text("“European”")
     strongest, count = int(first.alignment[row].argmax()), len(first.source_ids)
     most = float(first.alignment[row, strongest])
     for name, piece, weight in (("only", EUROPEAN, 1), ("alike", strongest, 1 / count), ("without", EUROPEAN, 0)):
-        page.locator(f".bench .{name}").click()
+        page.locator(f".weight_controls .{name}").click()
         expect(page.locator(".st-key-changed p").first).not_to_be_empty(timeout=60_000)
         expect_weight(page, piece, weight - 1e-3, weight + 1e-3)
         settled(page)
-        page.locator(".bench .undo").click()
+        page.locator(".weight_controls .undo").click()
         expect(page.locator(".st-key-changed")).to_have_count(0)
         expect_weight(page, strongest, most - 1e-3, most + 1e-3)
         settled(page)
@@ -284,11 +286,11 @@ def test_a_long_sentence_has_a_slider_for_each_row_that_is_one(
     trace = translator.translate(LONG)
     order = weight_order(trace, 1)
     shown = page.locator(".st-key-softmax .hand:not([hidden])")
-    expect(shown).to_have_count(KEPT)  # strongest first, as a long sentence opens
+    expect(shown).to_have_count(THINNED_ROWS)  # strongest first, as a long sentence opens
     tops = shown.evaluate_all("(bars) => bars.map((bar) => bar.getBoundingClientRect().y)")
     assert tops == sorted(tops)  # Tab goes down the rows
     values = shown.evaluate_all("(bars) => bars.map((bar) => Number(bar.getAttribute('aria-valuenow')))")
-    np.testing.assert_allclose(values, trace.alignment[1, order[:KEPT]], atol=1e-4)
+    np.testing.assert_allclose(values, trace.alignment[1, order[:THINNED_ROWS]], atol=1e-4)
     shown.nth(2).focus()
     page.keyboard.press("PageUp")
     page.wait_for_function(
@@ -308,10 +310,10 @@ def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Tr
     expect_step(page, STEP)
     settled(page)
     foil = next(piece for piece in first.top_ids[STEP - 1].tolist() if piece != first.target_ids[STEP - 1])
-    words = [*keep_words(first.target_ids, STEP - 1), ForceWord(foil, STEP - 1)]
+    words = [*forced_prefix(first.target_ids, STEP - 1), ForceWord(foil, STEP - 1)]
     page.locator(".other-word .write").click()
     expect_translation(page, translator.translate(EXAMPLE, interventions=words))
-    page.locator(".bench .undo").click()
+    page.locator(".weight_controls .undo").click()
     expect_translation(page, first)
     page.locator(".other-word .typed").fill("traité")
     page.locator(".other-word .typed").press("Enter")

@@ -80,6 +80,7 @@ def expected(folders: Path, name: str, moment: int) -> list[list[float]]:
     return shares
 
 
+@pytest.mark.nightly
 @on_both
 def test_it_plays_from_the_first_moment_to_the_last(open_page: Opener, folders: Path) -> None:
     page = learns(open_page, motion=True)

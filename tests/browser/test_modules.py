@@ -25,7 +25,7 @@ FETCHED = r"""
 """
 
 
-@pytest.mark.parametrize("base", ["attention", ""])
+@pytest.mark.parametrize("base", [pytest.param("attention", marks=pytest.mark.nightly), ""])
 def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, base: str) -> None:
     settings = {"STREAMLIT_SERVER_BASE_URL_PATH": base} if base else {}
     with running_server(SHIPPED_MODEL.parent, tmp_path / "page.log", **settings) as (address, _):
@@ -34,7 +34,7 @@ def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, b
         page.add_init_script("performance.setResourceTimingBufferSize(2000)")
         page.goto(f"{address}?depth=everything")
         page.wait_for_selector(READY, timeout=120_000)
-        expect(page.locator(".st-key-machine svg .word").first).to_be_attached()
+        expect(page.locator(".st-key-diagram svg .word").first).to_be_attached()
         page.keyboard.press("ArrowRight")
         page.locator('.page-links a[data-page="why"]').click()
         expect(page.locator(".st-key-why_opening")).to_be_visible()

@@ -21,7 +21,7 @@ WATCH = """() => {
   let last = scroller.scrollTop;
   const look = () => {
     for (const { effect, transitionProperty } of document.getAnimations()) {
-      const place = effect?.target?.closest?.(".machine, .growth, [data-waiting]");
+      const place = effect?.target?.closest?.(".diagram, .growth, [data-waiting]");
       if (place && transitionProperty) seen.styles.push(transitionProperty);
     }
     if (scroller.scrollTop !== last) seen.scrolls += 1;

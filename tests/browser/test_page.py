@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from tests.browser.views import EXAMPLE, at_night, on_screen
 
 pytestmark = pytest.mark.browser
@@ -57,7 +57,7 @@ def framed_row(page: Page) -> float:
 def test_opens_on_a_translated_example(open_page: Opener) -> None:
     page = open_page()
     page.goto(page.url.partition("?")[0])
-    expect(page.locator(".st-key-sentence textarea")).to_have_value(OPENING)
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(DEFAULT_SENTENCE)
     expect_step(page, 1)
     assert page.locator(".player .target .word").count() >= 1
     ran = re.compile(r"en-fr \(attention guided\) on \S+ · beam search, width 5 · \d+\sms")

@@ -288,8 +288,8 @@ def test_the_line_at_the_top_stays_clear_of_the_menu(open_page: Opener) -> None:
     expect_step(page, 2)
     settled(page)  # what is drawn above the stage would move it
     page.locator(".st-key-stage_5").scroll_into_view_if_needed()
-    look = page.locator(".player .bar .look")
-    expect(look).to_be_visible()
+    attended = page.locator(".player .bar .attended")
+    expect(attended).to_be_visible()
     menu = page.locator("[data-testid=stMainMenu]").bounding_box()
     assert menu
     inside = page.locator(".player .bar").evaluate(

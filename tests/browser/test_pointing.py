@@ -36,7 +36,7 @@ LIT = """([piece]) => {
     softmax: over(light("softmax"), "yaxis", middle("softmax", "yaxis", piece)),
     strip: over(light("growth"), "yaxis", middle("growth", "yaxis", piece)),
     units: over(light("units"), "yaxis", middle("units", "yaxis", lines[piece])),
-    ribbon: document.querySelectorAll(".machine .ribbon")[piece].classList.contains("seen"),
+    ribbon: document.querySelectorAll(".diagram .ribbon")[piece].classList.contains("seen"),
   };
 }"""
 ALL = dict.fromkeys(("column", "energy", "softmax", "strip", "units", "ribbon"), True)
@@ -54,7 +54,7 @@ def opened(open_page: Opener, query: str = "?step=3") -> Page:
     """Open the page and wait until all that can be lit is drawn."""
     page = open_page(query)
     settled(page)
-    page.wait_for_selector(".machine .ribbon[d]", state="attached")
+    page.wait_for_selector(".diagram .ribbon[d]", state="attached")
     return page
 
 

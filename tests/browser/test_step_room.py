@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz import Trace
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.source_rows import KEPT
+from attnviz.figures.source_rows import THINNED_ROWS
 from attnviz.translator import Translator
 from attnviz.wording.stages import narrate
 from tests.browser.settled import settled
@@ -271,7 +271,7 @@ def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, open
     page.locator(".st-key-stage_5").scroll_into_view_if_needed()
     expect(bar).to_be_visible()
     expect(bar.locator(".at")).to_have_text(f"2 of {steps(page)}")
-    expect(bar.locator(".look")).to_contain_text("the")
+    expect(bar.locator(".attended")).to_contain_text("the")
     bar.get_by_role("button", name="Next step").click()
     expect_step(page, 3)
     expect(bar.locator(".wrote")).to_have_text(opening.target_pieces[2].removeprefix("▁"))
@@ -322,11 +322,12 @@ def test_a_long_sentence_opens_with_the_pieces_that_matter(open_page: Opener) ->
     expect_step(page, 4)
     for key in ("energy", "softmax", "growth"):
         labels = layout(page, key)["yaxis"]["ticktext"]
-        assert len(labels) == KEPT + 1
+        assert len(labels) == THINNED_ROWS + 1
         assert "more" in labels[-1]
     page.get_by_text("as in the sentence").click()
     page.wait_for_function(
-        f"() => document.querySelector('.st-key-energy .js-plotly-plot').layout.yaxis.tickvals.length > {KEPT + 1}"
+        "rows => document.querySelector('.st-key-energy .js-plotly-plot').layout.yaxis.tickvals.length > rows + 1",
+        arg=THINNED_ROWS,
     )
 
 

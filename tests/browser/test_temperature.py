@@ -34,7 +34,7 @@ def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener
     expect_step(page, STEP)
     settled(page)
     strongest = int(first.alignment[STEP - 1].argmax())
-    slider = page.locator(".bench .degrees")
+    slider = page.locator(".weight_controls .degrees")
     slider.focus()
     for _ in range(40):
         page.keyboard.press("ArrowRight")
@@ -51,14 +51,14 @@ def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener
     expect(page.locator(".st-key-changed p").first).not_to_be_empty()
     settled(page)
     np.testing.assert_allclose(weights(page), softmax, atol=2e-3)
-    expect(page.locator(".bench .heat output")).to_have_text("τ = 6.31")
+    expect(page.locator(".weight_controls .heat output")).to_have_text("τ = 6.31")
     page.get_by_label("all steps").check()
-    expect(page.locator(".bench .heat output")).to_have_text("τ = 1.00")
+    expect(page.locator(".weight_controls .heat output")).to_have_text("τ = 1.00")
 
 
 def slide(page: Page, to: float) -> None:
     """Drag the thumb of the temperature to a share of the slider's width."""
-    slider = page.locator(".bench .degrees")
+    slider = page.locator(".weight_controls .degrees")
     slider.scroll_into_view_if_needed()
     settled(page)  # what is drawn once it is near the window would move the slider under the mouse
     box = slider.bounding_box()
@@ -94,7 +94,7 @@ def test_the_temperature_of_all_steps_by_the_mouse_up_to_all_alike(
     settled(page)
     page.get_by_label("all steps").check()
     slide(page, 1.1)
-    expect(page.locator(".bench .heat output")).to_have_text("τ = ∞")
+    expect(page.locator(".weight_controls .heat output")).to_have_text("τ = ∞")
     count = len(first.source_ids)
     expect_weight(page, EUROPEAN, 1 / count - 1e-6, 1 / count + 1e-6)
     assert not what_ifs(page)
@@ -104,9 +104,9 @@ def test_the_temperature_of_all_steps_by_the_mouse_up_to_all_alike(
     page.reload()
     expect_alike(page, translator, "Temperature ∞ at every step")
     page.get_by_label("all steps").check()
-    expect(page.locator(".bench .heat output")).to_have_text("τ = ∞")
+    expect(page.locator(".weight_controls .heat output")).to_have_text("τ = ∞")
     slide(page, -0.1)
-    expect(page.locator(".bench .heat output")).to_have_text("τ = 0.010")
+    expect(page.locator(".weight_controls .heat output")).to_have_text("τ = 0.010")
     page.mouse.up()
     hard = translator.translate(EXAMPLE, interventions=[Temperature(0.01)])
     expect_translation(page, hard)
@@ -118,7 +118,7 @@ def test_the_temperature_of_all_steps_by_the_keyboard_alone(open_page: Opener, t
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    slider = page.locator(".bench .degrees")
+    slider = page.locator(".weight_controls .degrees")
     slider.focus()
     page.keyboard.press("Tab")
     expect(page.get_by_label("all steps")).to_be_focused()

@@ -78,7 +78,7 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
         expect(page.locator(f".st-key-stage_{stage}-head .js-plotly-plot")).to_be_visible()
 
     rung(page, "1. Dot product")
-    boxes = page.locator(".energy_decomposition-box")
+    boxes = page.locator(".energy-decomposition-box")
     expect(boxes).to_have_count(2)
     for box in boxes.all():  # what is not in the window is drawn when there is time
         box.scroll_into_view_if_needed()
@@ -87,8 +87,8 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     assert faint(page, more_than=30) == []
     page.keyboard.press("ArrowRight")
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
-    expect(page.locator(".energy_decomposition-box h3").first).to_contain_text("step 2")
-    expect(page.locator(".energy_decomposition-box h3").last).to_contain_text("step 2")
+    expect(page.locator(".energy-decomposition-box h3").first).to_contain_text("step 2")
+    expect(page.locator(".energy-decomposition-box h3").last).to_contain_text("step 2")
 
     rung(page, "2. No recurrence", keys=keys)
     if (REPOSITORY / "models" / "detector").exists():

@@ -220,10 +220,10 @@ def test_another_sentence_and_another_translation(open_page: Opener, snapshot: S
     target = page.locator(".st-key-target textarea")
     target.fill(GIVEN)
     target.press("Control+Enter")
-    expect(page.locator(".passage .french")).to_have_text(GIVEN)
+    expect(page.locator(".text-section .french")).to_have_text(GIVEN)
     page.wait_for_function("(given) => new URLSearchParams(location.search).get('target') === given", arg=GIVEN)
     at_rest(page)
-    told = page.locator(".passage", has=page.locator(".french"))
+    told = page.locator(".text-section", has=page.locator(".french"))
     assert without_numbers(text_of(told)) == snapshot
 
 

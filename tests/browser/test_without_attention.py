@@ -19,7 +19,7 @@ def test_one_vector_is_drawn_and_nobody_looks(open_page: Opener, width: int, sna
     expect(page.locator(".player .shown")).to_be_hidden()
     title = text_of(page.locator(".section").first)
     assert title == snapshot(name="title")
-    expect(page.locator(".player .bar .look")).to_have_text("")
+    expect(page.locator(".player .bar .attended")).to_have_text("")
     assert page.locator(".player .source [style*='--weight']").count() == 0
     label = page.locator(".st-key-heatmap .chart").get_attribute("aria-label")
     assert label.startswith(title)

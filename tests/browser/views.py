@@ -8,10 +8,10 @@ import pytest
 from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 
-from attnviz.ui.toolbar.examples import FORMER_OPENING
+from attnviz.ui.toolbar.examples import FORMER_DEFAULT_SENTENCE
 from tests.browser.settled import stays
 
-EXAMPLE = FORMER_OPENING
+EXAMPLE = FORMER_DEFAULT_SENTENCE
 """What most tests look at: words of one piece and of several, an elision, and words that change places."""
 
 

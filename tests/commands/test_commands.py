@@ -20,7 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace, export, figures
 from attnviz.analysis.measures import links
 from attnviz.analysis.pharaoh import pharaoh
-from attnviz.analysis.posterior import words_after
+from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
@@ -228,6 +228,7 @@ def test_align_refuses_a_model_without_attention(
     assert _one_sentence(errors)
 
 
+@pytest.mark.nightly
 def test_a_reader_that_leaves_is_no_error(model_folder: Path) -> None:
     command = f'"{sys.executable}" -m attnviz translate --json --model "{model_folder}" | head -n 1'
     done = subprocess.run(
@@ -253,7 +254,7 @@ def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator:
     assert len(lines) == 2
     for line, source, target in zip(lines, SENTENCES[0:3:2], SENTENCES[1:4:2], strict=True):
         trace = translator.translate(source, target=target)
-        words = trace.words() if "--before" in when else words_after(trace, load_weights(model_folder))
+        words = trace.words() if "--before" in when else posterior_words(trace, load_weights(model_folder))
         assert re.fullmatch(r"(\d+-\d+( \d+-\d+)*)?", line)
         found = {tuple(map(int, link.split("-"))) for link in line.split()}
         best = words.alignment.argmax(axis=1)
@@ -278,7 +279,7 @@ def test_align_with_a_threshold_and_words(run, tmp_path: Path, translator: Trans
 
 def test_a_threshold_after_the_word_is_a_share_of_the_posterior(run, translator: Translator, model_folder) -> None:
     _, out, _ = run("align", "--threshold", "0.1", given=PAIRS)
-    words = words_after(translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder))
+    words = posterior_words(translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder))
     inner = words.alignment[:-1, :-1]
     assert out.splitlines()[0] == " ".join(f"{j}-{i}" for j, i in links(inner, 0.1))
 
@@ -328,6 +329,7 @@ def test_figure_of_a_sentence_and_of_a_saved_trace(run, tmp_path: Path, translat
     assert table == figures.STEP_FIGURES["state"].table(figures.Subject(trace, 0)).to_csv()
 
 
+@pytest.mark.nightly
 def test_figure_with_margins_and_logit_attributions(
     run,
     tmp_path: Path,
@@ -358,7 +360,7 @@ def test_figure_with_margins_and_logit_attributions(
     links = tmp_path / "x.pharaoh"
     arguments = ["figure", "--trace", str(saved), "-o", str(links), "--model"]
     assert run(*arguments, str(model_folder)) == (0, "", "")
-    after, before = pharaoh(words_after(trace, weights)), pharaoh(trace.words())
+    after, before = pharaoh(posterior_words(trace, weights)), pharaoh(trace.words())
     assert links.read_text() == f"{after}\n"
     for face, expected in (("before", before), ("after", after)):
         assert run(*arguments, str(model_folder), "--face", face) == (0, "", "")

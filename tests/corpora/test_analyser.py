@@ -14,12 +14,12 @@ from attnviz.analysis import load_weights
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.findings import findings_of
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.analysis.posterior import KINDS, posterior, words_after
+from attnviz.analysis.posterior import KINDS, posterior, posterior_words
 from attnviz.checkpoint import save_model
 from attnviz.corpora import MEASURES, SCHEMA, Line, Settings
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.forced_decoding import lead
-from attnviz.corpora.posterior_attention import AfterReading
+from attnviz.corpora.forced_decoding import force_decode
+from attnviz.corpora.posterior_attention import BatchPosterior
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
@@ -61,7 +61,7 @@ def test_a_row_is_what_the_record_of_its_pair_says(translator: Translator, model
             {"kind": one.kind.value, "strong": one.strong, "remark": finding_sentence(trace, one)}
             for one in findings_of(trace)
         ]
-        after = words_after(trace, weights)
+        after = posterior_words(trace, weights)
         for name, shares in (("links_before", words.alignment), ("links_after", after.alignment)):
             kept = {(link["i"], link["j"]): link["weight"] for link in row[name]}
             large = {(i, j) for j, i in [*links(shares[:-1]), *links(shares[:-1], 0.2)] if j < len(words.source) - 1}
@@ -82,8 +82,8 @@ def test_the_reading_is_that_of_single_sentences(
     translator = Translator(network, tokenizer)
     weights = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
     sources, targets = ([[*tokenizer.encode(pair[side]), EOS] for pair in PAIRS] for side in (0, 1))
-    led = lead(translator, sources, targets)
-    exactly, nearly = (AfterReading(translator, kind, slight)(led, sources, targets) for slight in (0, 0.01))
+    led = force_decode(translator, sources, targets)
+    exactly, nearly = (BatchPosterior(translator, kind, slight)(led, sources, targets) for slight in (0, 0.01))
     for (source, target), exact, near in zip(PAIRS, exactly, nearly, strict=True):
         expected = posterior(translator.translate(source, target=target), weights, kind)
         # bfloat16, where it is used, has three digits.

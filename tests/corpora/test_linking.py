@@ -8,7 +8,7 @@ import pytest
 from attnviz import AttnvizError, Translator
 from attnviz.analysis import load_weights
 from attnviz.analysis.pharaoh import pharaoh
-from attnviz.analysis.posterior import words_after
+from attnviz.analysis.posterior import posterior_words
 from attnviz.corpora.linking import PairLinker
 from tests.conftest import REPOSITORY
 
@@ -32,7 +32,7 @@ def test_together_they_are_as_alone(translator: Translator, after: bool) -> None
     found = linker(PAIRS, [linker.encode(*pair) for pair in PAIRS])
     for words, (source, target) in zip(found, PAIRS, strict=True):
         trace = translator.translate(source, target=target)
-        expected = words_after(trace, weights) if after else trace.words()
+        expected = posterior_words(trace, weights) if after else trace.words()
         assert words.source == expected.source
         assert (words.source_groups, words.target_groups) == (expected.source_groups, expected.target_groups)
         # Slight shares of the posterior are estimated.

@@ -12,7 +12,7 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.vectors import VECTOR_KINDS, Vectors, beside
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
-from attnviz.corpora.vectors import gathered, write_vectors
+from attnviz.corpora.vectors import vectors_of_pairs, write_vectors
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from tests.conftest import SENTENCES
@@ -22,7 +22,7 @@ PAIRS = [(k + 1, SENTENCES[2 * k], SENTENCES[2 * k + 1]) for k in range(len(SENT
 
 
 def test_vectors_are_those_of_the_trace_of_each_pair(translator: Translator) -> None:
-    found = gathered(translator, PAIRS)
+    found = vectors_of_pairs(translator, PAIRS)
     assert [pair.number for pair in found.pairs] == [number for number, *_ in PAIRS]
     starts = dict.fromkeys(VECTOR_KINDS, 0)
     for index, pair in enumerate(found.pairs):
@@ -64,7 +64,7 @@ def test_what_is_no_file_of_vectors_is_refused(
     tmp_path: Path, translator: Translator, snapshot: SnapshotAssertion
 ) -> None:
     path = tmp_path / "a.vectors.npz"
-    found = gathered(translator, PAIRS[:1])
+    found = vectors_of_pairs(translator, PAIRS[:1])
     found.save(path)
     assert all(np.array_equal(Vectors.load(path).of(kind), found.of(kind)) for kind in VECTOR_KINDS)
     content = path.read_bytes()
@@ -91,5 +91,5 @@ def test_what_is_no_file_of_vectors_is_refused(
 def test_a_transformer_has_none(tmp_path: Path, tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     save_model(tmp_path / "t", random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1), tokenizer)
     with pytest.raises(AttnvizError) as error:
-        gathered(Translator.load(tmp_path / "t", device="cpu"), PAIRS)
+        vectors_of_pairs(Translator.load(tmp_path / "t", device="cpu"), PAIRS)
     assert str(error.value) == snapshot

@@ -196,7 +196,7 @@ def test_the_search_goes_on_from_any_leaf(translator: Translator) -> None:
     for index, node in enumerate(tree.nodes):
         if node.fate in ("outside", "overtaken", "pruned") and node.piece_id != EOS:
             ids = tree.ids(index)
-            trace = translator.translate(SENTENCES[0], beam=4, interventions=tree.going_on(index))
+            trace = translator.translate(SENTENCES[0], beam=4, interventions=tree.forced_path(index))
             assert trace.target_ids[: len(ids)] == ids
             break
     else:

@@ -27,7 +27,7 @@ from attnviz.trace.interventions import (
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
-    keep_words,
+    forced_prefix,
 )
 from attnviz.trace.quantities import RECORDED
 from attnviz.translator import Translator
@@ -210,7 +210,7 @@ def test_every_hypothesis_of_a_beam_has_the_forced_word(kind: Translator) -> Non
 
 def test_words_can_be_kept_up_to_a_step(translator: Translator) -> None:
     before = translator.translate(TEXT, beam=4)
-    kept = keep_words(before.target_ids, 3)
+    kept = forced_prefix(before.target_ids, 3)
     trace = translator.translate(TEXT, beam=4, interventions=[*kept, ForceWord(40, 3)])
     assert trace.target_ids[:4] == (*before.target_ids[:3], 40)
 

@@ -24,14 +24,8 @@ def _name(page: Path) -> str:
     return page.relative_to(REPOSITORY).as_posix()
 
 
-def _night(page: Path) -> object:
-    """Leave all pages but README to the night: they take minutes."""
-    return pytest.param(page, id=_name(page), marks=() if page.parent == REPOSITORY else pytest.mark.nightly)
-
-
-@pytest.mark.parametrize(
-    "page", [_night(page) for page in sorted({guide for guide, block in BLOCKS if block.reason is None})]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("page", sorted({guide for guide, block in BLOCKS if block.reason is None}), ids=_name)
 def test_the_code_of_a_page_runs_and_prints_what_is_shown(tmp_path: Path, shipped_model: Path, page: Path) -> None:
     some = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
     for block, found in zip(some, outputs(prepare(tmp_path), some), strict=True):

@@ -83,9 +83,9 @@ def test_what_cannot_be_measured_is_said(
 def test_a_run_that_kept_nothing_says_how_to_keep(
     run_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    from attnviz.evaluation.snapshots import kept_moments
+    from attnviz.evaluation.snapshots import saved_moments
 
     (tmp_path / "training.json").write_text((run_folder / "training.json").read_text())
     with pytest.raises(AttnvizError, match="--keep-at") as error:
-        kept_moments(tmp_path)
+        saved_moments(tmp_path)
     assert plain(error.value, tmp_path) == snapshot

@@ -15,13 +15,13 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Attention, AttnvizError, attention, figures
 from attnviz.analysis.findings import findings_of, summarise
 from attnviz.analysis.pharaoh import pharaoh
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.commands.program import main
 from attnviz.export.files import FigureOptions, contents
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
-from attnviz.wording.imported_attention import inside_is_missing
+from attnviz.wording.findings import finding_sentence, nothing_found, step_attention_sentence, summary_sentence
+from attnviz.wording.imported_attention import missing_values_reason
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.snapshots import plain
 
@@ -35,7 +35,7 @@ def record() -> Attention:
 def test_every_form_but_pictures(record: Attention, ending: str) -> None:
     content = contents(record, ending, FigureOptions(margins=ending in ("csv", "html"))).decode("utf-8-sig")
     expected = {
-        "html": inside_is_missing(),
+        "html": missing_values_reason(),
         "tex": "économique",
         "csv": "économique",
         "json": "attnviz-attention",
@@ -54,7 +54,7 @@ def test_what_needs_the_inside_says_that_it_is_not_there(record: Attention, name
     assert STEP_FIGURES[name].missing(Subject(record, 0))
     with pytest.raises(AttnvizError) as error:
         record.step_figure(0, name)
-    assert str(error.value) == inside_is_missing()
+    assert str(error.value) == missing_values_reason()
 
 
 @pytest.mark.parametrize("face", ["after", "difference"])
@@ -78,8 +78,8 @@ def test_whatever_the_weights_all_of_it_can_be_drawn_and_told(rows: int, columns
     assert summary_sentence(summarise(found))
     assert nothing_found(found)
     for step in range(rows):
-        assert step_look(found, step)
-        assert told(found).narrate(found, step)[0].sentence
+        assert step_attention_sentence(found, step)
+        assert step_texts(found).narrate(found, step)[0].sentence
         assert found.step_figure(step).layout.meta["alt"]
     assert all(0 <= int(j) < columns for link in pharaoh(found.words()).split() for j in link.split("-")[:1])
 

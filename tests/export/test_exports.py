@@ -23,7 +23,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.analysis.logit_attribution import logit_attribution
 from attnviz.analysis.pharaoh import pharaoh
-from attnviz.analysis.posterior import words_after
+from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
 from attnviz.browser_programs import PLOTLY
 from attnviz.export import FigureOptions, images, save
@@ -167,7 +167,7 @@ def test_a_lecture_holds_all_that_it_shows(attention: str, snapshot: SnapshotAss
     page = _Page(text := export.lecture_html(trace, step=2, margins=True))
     assert page.asked == []
     assert PLOTLY.text in text
-    record = json.loads(page.texts["record"])
+    record = json.loads(page.texts["payload"])
     assert record["step"] == 3
     assert len(record["target"]) == len(trace.target_pieces)
     shown = {"attention", "context", "candidates"} if attention == "additive" else {"context", "candidates"}
@@ -191,7 +191,7 @@ def test_a_lecture_speaks_both_languages(trace: Trace, in_french: None, snapshot
     text = export.lecture_html(trace)
     assert '<html lang="fr">' in text
     assert language() == "fr"
-    record = json.loads(_Page(text).texts["record"])
+    record = json.loads(_Page(text).texts["payload"])
     assert record["language"] == "fr"
     assert set(record["words"]) == set(LANGUAGES)
     assert {code: words["heading"] for code, words in record["words"].items()} == snapshot
@@ -202,7 +202,7 @@ def test_a_lecture_has_the_logit_attribution_where_there_are_weights(
     translator: Translator, model_folder: Path
 ) -> None:
     trace, weights = translator.translate(SENTENCES[0]), load_weights(model_folder)
-    record = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["record"])
+    record = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["payload"])
     assert len(record["figures"]["logit-attribution"]) == len(trace.target_pieces)
     for i, drawn in enumerate(record["figures"]["logit-attribution"]):
         account = logit_attribution(trace, weights, i, trace.target_ids[i])
@@ -211,6 +211,7 @@ def test_a_lecture_has_the_logit_attribution_where_there_are_weights(
         assert signed(account.logit) in record["words"]["en"]["steps"][i]["pictures"]["logit-attribution"]["note"]
 
 
+@pytest.mark.nightly
 def test_a_long_lecture_fits_in_eight_megabytes(shipped_model: Path) -> None:
     source = "The agreement on the European Economic Area was signed in August 1992 by all member states."
     trace = Translator.load(shipped_model, device="cpu").translate(source)
@@ -246,7 +247,7 @@ def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace
                 assert printed.layout.height > 0
                 assert figure.layout.width is None, "changed in place"
             assert len(picture.table(one)) > 0
-            assert re.fullmatch(r"[a-z]+", name)  # part of a file's name
+            assert re.fullmatch(r"[a-z-]+", name)  # part of a file's name
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -322,7 +323,7 @@ def test_a_browser_that_never_answers_is_given_up(
     silent.write_text("#!/bin/sh\nexec sleep 20\n", encoding="utf-8")
     silent.chmod(0o755)
     monkeypatch.setenv(BROWSER_VARIABLE, str(silent))
-    monkeypatch.setattr(images, "PATIENCE", 1.0)
+    monkeypatch.setattr(images, "TIMEOUT", 1.0)
     with pytest.raises(AttnvizError, match="TimeoutError") as error:
         image(for_print(figures.heatmap(trace)), "png")
     assert plain(error.value, tmp_path) == snapshot
@@ -369,7 +370,7 @@ def test_with_the_weights_links_are_those_after_the_word(
 ) -> None:
     trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder)
     save(trace, tmp_path / "x.pharaoh", weights=weights)
-    after, before = pharaoh(words_after(trace, weights)), pharaoh(trace.words())
+    after, before = pharaoh(posterior_words(trace, weights)), pharaoh(trace.words())
     assert (tmp_path / "x.pharaoh").read_text() == f"{after}\n"
     assert after != before
 
@@ -388,7 +389,7 @@ UNSAVEABLE = {
 }
 
 
-@pytest.mark.parametrize(("name", "look"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
+@pytest.mark.parametrize(("name", "options"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
 def test_what_cannot_be_saved(
     trace: Trace, tmp_path: Path, name: str, options: FigureOptions, snapshot: SnapshotAssertion
 ) -> None:

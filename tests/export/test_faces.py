@@ -14,11 +14,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES, Face, grid
-from attnviz.export import Look
+from attnviz.export import FigureOptions
 from attnviz.export.files import contents, heading
 from attnviz.figures.posterior import posterior_bars
 from attnviz.languages import LANGUAGES
-from attnviz.wording.posterior_attention import after_sentence
+from attnviz.wording.posterior_attention import posterior_sentence
 from tests.conftest import SENTENCES
 
 
@@ -35,14 +35,14 @@ def weights(model_folder: Path) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("face", FACES)
 def test_tables_tikz_and_lecture_hold_the_face(trace: Trace, weights, face, snapshot: SnapshotAssertion) -> None:
     shown = grid(trace, face=face, posterior=analysis.posterior(trace, weights)).shown
-    look = Look(face=face)
+    look = FigureOptions(face=face)
     table = pd.read_csv(io.BytesIO(contents(trace, "csv", look, weights)), index_col=0)
     np.testing.assert_allclose(table.to_numpy(), shown, atol=1e-6)
     tikz = contents(trace, "tex", look, weights).decode()
     cells = [float(number) for number in re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}", tikz)]
     np.testing.assert_allclose(cells, shown.ravel(), atol=6e-5)
     page = contents(trace, "html", look, weights).decode()
-    record = json.loads(re.search(r'<script[^>]*id="record"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    record = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     assert record["face"] == face
     drawn = record["figures"]["faces"][face]["data"][0]["text"]
     assert ("α′ = " in json.dumps(drawn, ensure_ascii=False)) == (face != "before")
@@ -53,11 +53,11 @@ def test_tables_tikz_and_lecture_hold_the_face(trace: Trace, weights, face, snap
 @pytest.mark.usefixtures("each_language")
 @pytest.mark.parametrize("face", FACES)
 def test_a_heading_names_the_face(trace: Trace, face: Face, snapshot: SnapshotAssertion) -> None:
-    assert heading(trace, Look(face=face)) == snapshot
+    assert heading(trace, FigureOptions(face=face)) == snapshot
 
 
 def test_colours_of_a_difference_in_tikz_have_its_signs(trace: Trace, weights) -> None:
-    tikz = contents(trace, "tex", Look(face="difference"), weights).decode()
+    tikz = contents(trace, "tex", FigureOptions(face="difference"), weights).decode()
     cells = re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}\{(\w{6})\}", tikz)
     most, least = max(cells, key=lambda cell: float(cell[0])), min(cells, key=lambda cell: float(cell[0]))
     assert int(most[1][4:], 16) > int(most[1][:2], 16), "a gain is blue"
@@ -65,8 +65,8 @@ def test_colours_of_a_difference_in_tikz_have_its_signs(trace: Trace, weights) -
 
 
 def test_a_lecture_has_all_faces_and_the_three_columns_where_there_are_weights(trace: Trace, weights) -> None:
-    page = contents(trace, "html", Look(by="pieces", margins=True), weights).decode()
-    record = json.loads(re.search(r'<script[^>]*id="record"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    page = contents(trace, "html", FigureOptions(by="pieces", margins=True), weights).decode()
+    record = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     found, figures_of = analysis.posterior_attention(trace, weights), record["figures"]
     for face, expected in zip(FACES, (trace.alignment, found.reading, found.reading - trace.alignment), strict=True):
         drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.reading, margins=True)
@@ -75,7 +75,7 @@ def test_a_lecture_has_all_faces_and_the_three_columns_where_there_are_weights(t
     for i, drawn in enumerate(figures_of["posterior"]):
         assert drawn == json.loads(posterior_bars(trace, found, i).to_json())
         told = record["words"]["en"]["steps"][i]["pictures"]["posterior"]
-        assert told["note"] == after_sentence(trace, found, i)
+        assert told["note"] == posterior_sentence(trace, found, i)
     for words in record["words"].values():
         assert set(words["faces"]) == set(words["footers"]) == set(FACES)
         assert len(set(words["footers"].values())) == 3
@@ -84,11 +84,11 @@ def test_a_lecture_has_all_faces_and_the_three_columns_where_there_are_weights(t
 @pytest.mark.parametrize("ending", ["csv", "tex", "html", "svg"])
 def test_a_face_without_the_weights_is_a_sentence(trace: Trace, ending: str, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
-        contents(trace, ending, Look(face="after"))
+        contents(trace, ending, FigureOptions(face="after"))
     assert str(error.value) == snapshot
 
 
 def test_a_picture_of_a_step_has_no_faces(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
-        contents(trace, "csv", Look(picture="state", step=0, face="after"), weights)
+        contents(trace, "csv", FigureOptions(picture="state", step=0, face="after"), weights)
     assert str(error.value) == snapshot

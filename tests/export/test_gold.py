@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.analysis.gold import GoldLinks, read_links
 from attnviz.commands.program import main
-from attnviz.export.files import Look, contents, picture
+from attnviz.export.files import FigureOptions, contents, picture
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 
@@ -24,14 +24,17 @@ def names(figure: object) -> list[str]:
 def test_a_page_for_a_lecture_has_the_marks_in_every_face(translator: Translator, snapshot: SnapshotAssertion) -> None:
     trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
     gold = read_links("0-0 1?1", trace.words())
-    page = contents(trace, "html", Look(gold=gold)).decode("utf-8")
+    page = contents(trace, "html", FigureOptions(gold=gold)).decode("utf-8")
     start = page.index('{"source"')
     record, _ = json.JSONDecoder().raw_decode(page[start:])
     faces = record["figures"]["faces"]
     assert all({"sure", "possible"} <= set(names(face)) for face in faces.values())
     assert "lien sûr" in json.dumps(record["changes"]["fr-dark"], ensure_ascii=False)
-    assert not names(picture(trace, Look()))
-    for look, ending in ((Look(gold=gold), "csv"), (Look(gold=gold, picture="softmax", step=0), "html")):
+    assert not names(picture(trace, FigureOptions()))
+    for look, ending in (
+        (FigureOptions(gold=gold), "csv"),
+        (FigureOptions(gold=gold, picture="softmax", step=0), "html"),
+    ):
         with pytest.raises(AttnvizError) as error:
             contents(trace, ending, look)
         assert str(error.value) == snapshot(name=ending)
@@ -39,8 +42,8 @@ def test_a_page_for_a_lecture_has_the_marks_in_every_face(translator: Translator
 
 def test_links_that_a_record_carries_are_drawn_unless_others_are_given() -> None:
     record = attention("a b", "c d", np.eye(2), sure=[(0, 1)])
-    assert names(picture(record, Look())) == ["sure edge", "sure", "sure core", "false edge", "false"]
-    assert not names(picture(record, Look(gold=GoldLinks())))
+    assert names(picture(record, FigureOptions())) == ["sure edge", "sure", "sure core", "false edge", "false"]
+    assert not names(picture(record, FigureOptions(gold=GoldLinks())))
 
 
 def test_the_command_marks_links_and_says_which_is_wrong(

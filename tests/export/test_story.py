@@ -51,7 +51,7 @@ def told(theme: ThemeName) -> Story:
 
 
 def record_of(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_Page(text).texts["record"])
+    found: dict[str, Any] = json.loads(_Page(text).texts["payload"])
     return found
 
 

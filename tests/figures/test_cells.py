@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attnviz import figures
-from attnviz.export import Look
+from attnviz.export import FigureOptions
 from attnviz.export.files import heading
 from attnviz.export.sheet import printed
 from attnviz.figures.build import for_print
@@ -51,7 +51,7 @@ def test_a_cell_of_few_words_grows_no_wider_however_much_room_there_is() -> None
 
 def test_a_title_has_its_room_above_a_narrow_picture() -> None:
     trace = synthetic.trace("We eat .", "Nous mangeons .")
-    sheet = printed(figures.heatmap(trace), trace, heading(trace, Look()))
+    sheet = printed(figures.heatmap(trace), trace, heading(trace, FigureOptions()))
     assert sheet.layout.width >= 520
     assert "…" not in sheet.layout.title.text
 

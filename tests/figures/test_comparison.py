@@ -15,7 +15,7 @@ from attnviz import AttnvizError, Translator, analysis, figures
 from attnviz.analysis.comparison import Comparison, compare
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
-from attnviz.wording.comparison import comparison_caveat, comparison_sentences, without_looks
+from attnviz.wording.comparison import comparison_caveat, comparison_sentences, no_heatmaps_reason
 from tests.analysis.test_comparison import SENTENCES as TEXTS
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -153,7 +153,7 @@ def test_without_attention_words_stand_alone(which: int) -> None:
     assert len(figures.comparison_table(compared)) == np.isfinite(np.stack([compared.first, compared.other])).sum()
     attending = figures.compared_words_table(compare(synthetic.trace(seed=0), synthetic.trace(seed=1)))
     assert set(figures.compared_words_table(compared)) < set(attending)  # without the variation of the looks
-    assert "synthetic" in without_looks("synthetic")
+    assert "synthetic" in no_heatmaps_reason("synthetic")
 
 
 @given(source=TEXTS, target=TEXTS, seed=st.integers(0, 30))

@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
-from attnviz.export.files import Look, save, table
+from attnviz.export.files import FigureOptions, save, table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.fixed_context import fixed_context
 from attnviz.figures.registry import STEP_FIGURES
@@ -39,7 +39,7 @@ def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
     strip = next(one for one in figure.data if one.name == "context")
     for step in range(len(trace.target_pieces)):
         np.testing.assert_array_equal(np.ravel(strip.z), trace.contexts[step])
-    np.testing.assert_array_equal(table(trace, Look()).to_numpy().ravel(), trace.contexts[0])
+    np.testing.assert_array_equal(table(trace, FigureOptions()).to_numpy().ravel(), trace.contexts[0])
 
 
 def test_an_arrow_goes_to_each_target_word_and_a_click_finds_its_step(trace: Trace) -> None:
@@ -65,10 +65,10 @@ def test_every_file_follows(trace: Trace, tmp_path: Path, snapshot: SnapshotAsse
             save(trace, tmp_path / f"x.{ending}")
         assert str(error.value) == snapshot(name=ending)
     with pytest.raises(AttnvizError) as error:
-        save(trace, tmp_path / "x.csv", Look(margins=True))
+        save(trace, tmp_path / "x.csv", FigureOptions(margins=True))
     assert str(error.value) == snapshot(name="margins")
     with pytest.raises(AttnvizError) as error:
-        save(trace, tmp_path / "x.csv", Look("energy-decomposition", step=0))
+        save(trace, tmp_path / "x.csv", FigureOptions("energy-decomposition", step=0))
     assert str(error.value) == snapshot(name="a picture of attention")
     assert export.heatmap_html(trace).split("<p>")[-1] == snapshot(name="in HTML")
     assert trace.heatmap() == figures.translation_figure(trace)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.heads import open_head, words_of_looks
+from attnviz.analysis.heads import open_head, word_weights_of_heads
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.network import TransformerConfig
@@ -79,7 +79,7 @@ def test_each_row_of_all_looks_is_a_head_and_the_opened_one_is_framed(heads: Tra
     step, opened = 2, open_head(heads)
     figure = HEAD_IDEA_FIGURES["looks"].draw(Subject(heads, step))
     (image,) = figure.data
-    np.testing.assert_allclose(np.square(image.z), words_of_looks(heads, step).reshape(8, -1), atol=1e-6)
+    np.testing.assert_allclose(np.square(image.z), word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
     frame = figure.layout.shapes[-1]
     assert frame.y0 == opened.layer * 4 + opened.head - 0.5
 

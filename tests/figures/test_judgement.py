@@ -25,7 +25,7 @@ from attnviz.figures.template import filled
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.wording.judgement import swap_told
+from attnviz.wording.judgement import swap_sentence
 from tests.detectors import random_detector
 
 ENGLISH, FRENCH = "Two dogs play in the snow.", "Deux chiens jouent dans la neige."
@@ -100,7 +100,7 @@ def test_what_the_verdict_is_made_of_is_in_tables(judgement: Judgement) -> None:
 def test_other_words_are_another_bag_and_it_is_said(detector: Detector, judgement: Judgement) -> None:
     other = detector.judge("Two cats play in the snow.", FRENCH)
     assert reordered(judgement, other) is None
-    assert "bag of vectors changes" in swap_told(judgement, other, None, exact=False)
+    assert "bag of vectors changes" in swap_sentence(judgement, other, None, exact=False)
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=3), min_size=2, max_size=9), st.data())

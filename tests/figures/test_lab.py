@@ -19,7 +19,7 @@ from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.wording.attribution_methods import (
-    attribution_method_names,
+    attribution_method_texts,
     attributions_caveat,
     sentence_agreement,
     step_agreement,
@@ -94,7 +94,7 @@ def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(lab: Lab, theme: T
 def test_every_answer_has_a_panel_of_the_same_axes_and_scale(lab: Lab) -> None:
     figure, words = figures.attributions_figure(lab.trace, lab.attribution_methods, step=STEP), lab.trace.words()
     assert [panel.name for panel in figure.data] == [
-        attribution_method_names()[name].name for name in analysis.ATTRIBUTION_METHODS
+        attribution_method_texts()[name].name for name in analysis.ATTRIBUTION_METHODS
     ]
     assert len({(panel.zmin, panel.zmax) for panel in figure.data}) == 1
     for axis in ("xaxis", "yaxis"):
@@ -130,7 +130,7 @@ def test_panels_do_not_overlap(lab: Lab) -> None:
 def test_the_trials_are_drawn_as_they_are(lab: Lab) -> None:
     figure = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
     bars = {trace.name: trace for trace in figure.data}
-    assert figure.layout.meta["perturbation-tests"] == [
+    assert figure.layout.meta["tests"] == [
         "real",
         "uniform",
         "permuted",
@@ -177,7 +177,7 @@ def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
     pairs = figures.agreement_table(found)
     assert len(pairs) == 15
     np.testing.assert_array_equal(pairs["Kendall’s τ"].iloc[:5], found.tau[0, 1:])
-    assert pairs["other attribution"].iloc[-1] == attribution_method_names()[analysis.ATTRIBUTION_METHODS[-1]].name
+    assert pairs["other attribution"].iloc[-1] == attribution_method_texts()[analysis.ATTRIBUTION_METHODS[-1]].name
 
 
 @pytest.mark.usefixtures("each_language")
@@ -186,7 +186,7 @@ def test_the_words_say_what_the_numbers_are(lab: Lab, snapshot: SnapshotAssertio
     found = analysis.agreement(lab.attribution_methods)
     told = sentence_agreement(found, steps)
     for name in (*found.together(), *found.apart()):
-        assert attribution_method_names()[name].name in told
+        assert attribution_method_texts()[name].name in told
     first = Counter(int(matrix[STEP].argmax()) for matrix in lab.attribution_methods.matrices.values())
     at_step = step_agreement(lab.trace, lab.attribution_methods, STEP)
     assert re.findall(r"\d+", at_step)[0] == str(max(first.values()))
@@ -227,7 +227,7 @@ def test_the_trials_are_a_picture_of_a_step(lab: Lab) -> None:
     subject = Subject(lab.trace, STEP, lab.weights)
     assert not picture.missing(subject)
     drawn = picture.draw(subject)
-    assert "Step 3 with other weights" in drawn.layout.meta["alt"]
+    assert "Step 3 with other attention weights" in drawn.layout.meta["alt"]
     assert len(picture.table(subject)) == 5 + 100
     assert "It is not available" in picture.missing(Subject(lab.trace, STEP))
 

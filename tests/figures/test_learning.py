@@ -9,7 +9,13 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.figures.learning_curves import across, learning_table, learnt_figure, levels_table, quality_figure
+from attnviz.figures.learning_curves import (
+    learning_table,
+    learnt_figure,
+    levels_table,
+    quality_figure,
+    update_positions,
+)
 from attnviz.figures.learning_heatmap import (
     ROOT_GREYS,
     learning_heatmap,
@@ -84,7 +90,7 @@ def test_a_look_everywhere_alike_is_grey() -> None:
 
 
 def test_places_across_are_in_order_and_by_ratios_later() -> None:
-    places = across([0, 1, 10, 100, 1000, 2000, 4000])
+    places = update_positions([0, 1, 10, 100, 1000, 2000, 4000])
     assert (np.diff(places) > 0).all()
     assert places[-1] - places[-2] == pytest.approx(1, abs=0.01)
 
@@ -97,11 +103,11 @@ def test_curves_have_the_values_and_a_mark_for_each_moment(theme: str) -> None:
     assert len(solid) == 6
     for trace, (of, name) in zip(solid, [(r, n) for n in ("loss", "bleu", "aer") for r in runs], strict=True):
         assert list(trace.y) == [value for _, value in of.curves[name]]
-        np.testing.assert_allclose(trace.x, across(MOMENTS))
+        np.testing.assert_allclose(trace.x, update_positions(MOMENTS))
     spans = np.array(figure.layout.meta["spans"])
-    np.testing.assert_allclose(spans.mean(axis=1), across(MOMENTS))
+    np.testing.assert_allclose(spans.mean(axis=1), update_positions(MOMENTS))
     assert (spans[:, 1] > spans[:, 0]).all()
-    assert figure.layout.shapes[0].x0 == pytest.approx(float(across(100)))
+    assert figure.layout.shapes[0].x0 == pytest.approx(float(update_positions(100)))
     assert [trace.name for trace in solid if trace.showlegend] == ["Not guided", "Guided, weight 0.5"]
 
 

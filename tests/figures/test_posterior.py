@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.posterior_attention import PosteriorAttention
-from attnviz.export.files import Look, contents
+from attnviz.export.files import FigureOptions, contents
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.posterior import posterior_bars, posterior_table
 from attnviz.figures.registry import STEP_FIGURES, step_figure
@@ -22,8 +22,8 @@ from attnviz.text import Tokenizer
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import percent
 from attnviz.wording.posterior_attention import (
-    after_equation,
-    after_sentence,
+    posterior_equation,
+    posterior_sentence,
     texts_of_cells,
     texts_of_source,
     texts_of_step,
@@ -105,7 +105,7 @@ def test_what_is_said_of_the_word_is_what_the_columns_show(snapshot: SnapshotAss
     rest = np.full(count, 0.001)
 
     def told(*likely: float) -> str:
-        return after_sentence(trace, after(trace, np.tile(np.r_[likely, rest[2:]], (len(alignment), 1))), 0)
+        return posterior_sentence(trace, after(trace, np.tile(np.r_[likely, rest[2:]], (len(alignment), 1))), 0)
 
     other = told(0.02, 0.9)
     for text in (first, percent(0.6), second, percent(0.3), percent(0.96)):
@@ -124,7 +124,7 @@ def test_the_equation_multiplies_out() -> None:
     found = after(trace, np.random.default_rng(2).uniform(0.1, 1, size=trace.alignment.shape))
     for i, j in ((0, 0), (2, 3)):
         cells = {name: row[j] for name, row in texts_of_cells(found, i).items()}
-        template = after_equation(trace)
+        template = posterior_equation(trace)
         texts = texts_of_step(found, i) | texts_of_source(j) | cells
         assert template.places <= set(texts)
         prior, likelihood, posterior = (float(cells[name]) for name in ("prior", "likelihood", "posterior"))
@@ -139,7 +139,7 @@ def test_the_equation_multiplies_out() -> None:
 def test_a_model_that_reads_from_the_new_state_says_that_the_annotation_goes_through_it(
     make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
-    notes = {kind: after_equation(translated(make_network, tokenizer, kind)[0]).note for kind in KINDS}
+    notes = {kind: posterior_equation(translated(make_network, tokenizer, kind)[0]).note for kind in KINDS}
     by_state = {state: {note for (_, one), note in notes.items() if one == state} for state in READOUT_STATES}
     assert {state: sorted(found) for state, found in by_state.items()} == snapshot
     assert not set.intersection(*by_state.values())
@@ -149,7 +149,7 @@ def test_in_french_the_columns_are_french(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     found = after(trace, np.full(trace.alignment.shape, 0.25))
     set_language("fr")
-    figure, sentence = posterior_bars(trace, found, 0), after_sentence(trace, found, 0)
+    figure, sentence = posterior_bars(trace, found, 0), posterior_sentence(trace, found, 0)
     cells = texts_of_cells(found, 0)
     assert "0,25" in figure.data[5].text[0]
     assert without_numbers(figure.layout.meta["alt"]) == snapshot(name="alternative text, fr")
@@ -164,13 +164,13 @@ def test_what_is_lacking_is_said(make_network: ModelFactory, tokenizer: Tokenize
     assert without_weights == snapshot(name="no weights")
     trace, weights = translated(make_network, tokenizer, KINDS[0])
     assert not picture.missing(Subject(trace, 0, weights))
-    table = contents(trace, "csv", Look("posterior", step=1), weights).decode("utf-8-sig")
+    table = contents(trace, "csv", FigureOptions("posterior", step=1), weights).decode("utf-8-sig")
     assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]
     drawn = trace.step_figure(1, "posterior", weights=weights, theme="dark")
     np.testing.assert_array_equal(drawn.data[2].x, Subject(trace, 1, weights).posterior_attention.posterior[1])
     missing = picture.missing(Subject(trace, 1))
     for draw in (
-        lambda: contents(trace, "csv", Look("posterior", step=1)),
+        lambda: contents(trace, "csv", FigureOptions("posterior", step=1)),
         lambda: trace.step_figure(1, "posterior"),
     ):
         with pytest.raises(AttnvizError) as error:

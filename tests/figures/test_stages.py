@@ -14,7 +14,7 @@ from attnviz.figures.context_growth import context_frame
 from attnviz.figures.energies import energy_bars
 from attnviz.figures.maxout import maxout_strips, maxout_table
 from attnviz.figures.softmax import softmax_bars
-from attnviz.figures.source_rows import KEPT, TOP, row_height, row_names
+from attnviz.figures.source_rows import THINNED_ROWS, TOP, row_height, row_names
 from attnviz.figures.state import state_rows, state_strips, state_table
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
@@ -96,8 +96,8 @@ def test_the_order_is_that_of_the_weights_and_a_long_sentence_is_thinned() -> No
     meta = energy_bars(trace, 1).layout.meta
     assert sorted(meta["order"]) == list(range(len(trace.source_pieces)))
     assert (np.diff(trace.alignment[1][meta["order"]]) <= 0).all()
-    assert meta["thinned"]["rows"] == KEPT
-    assert context_frame(trace, thinned=True).layout.meta["rows"] == KEPT + 1
+    assert meta["thinned"]["rows"] == THINNED_ROWS
+    assert context_frame(trace, thinned=True).layout.meta["rows"] == THINNED_ROWS + 1
     assert energy_bars(synthetic.trace(), 1).layout.meta["thinned"] is None
 
 
@@ -194,4 +194,4 @@ def test_one_piece_gets_all_of_the_weight() -> None:
         annotations=base.annotations[:1],
     )
     assert "only one piece" in narrate(alone, 0)[1].sentence
-    assert narrate(alone, 0)[2].outcome == "1 piece makes 100\u00a0% of the sum"
+    assert narrate(alone, 0)[2].outcome == "1 piece gets 100\u00a0% of the weight"

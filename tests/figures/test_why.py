@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import forced_words
-from attnviz.analysis.gradient_decay import reach
+from attnviz.analysis.gradient_decay import gradient_quartiles
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.figures.gradient_decay import signals_figure, signals_table
@@ -23,7 +23,7 @@ from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Signals
 from attnviz.wording.numbers import percent
-from attnviz.wording.why import growth_sentence, length_sentence, reach_sentences, small_length
+from attnviz.wording.why import gradient_decay_sentences, growth_sentence, length_sentence, small_length
 from attnviz.wording.why_story import by_length, forced, growth, opening, race, signals
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.test_bleu_by_length import ROWS
@@ -100,7 +100,7 @@ def test_a_panel_has_the_medians_of_both_ways(led: Led) -> None:
     lines = [trace for trace in figure.data if "markers" in trace.mode]
     assert len(lines) == 6
     for place, one in enumerate(led.signals):
-        found = reach(one)
+        found = gradient_quartiles(one)
         for line, values in zip(lines[2 * place : 2 * place + 2], (found.start, found.contexts), strict=True):
             np.testing.assert_allclose(line.y, np.log10(values[1]))
             assert line.xaxis == f"x{place + 1 if place else ''}"
@@ -124,15 +124,19 @@ def test_the_table_of_signals_has_every_pair(led: Led) -> None:
 
 @EACH_LANGUAGE
 def test_the_sentences_of_the_signals_have_their_numbers(led: Led, snapshot: SnapshotAssertion) -> None:
-    found = reach(led.signals[0])
-    _, fixed, dot, share = reach_sentences(("none", "general"), (found, found), ((0.25, 0.1), None)).split("\n\n")
+    found = gradient_quartiles(led.signals[0])
+    _, fixed, dot, share = gradient_decay_sentences(("none", "general"), (found, found), ((0.25, 0.1), None)).split(
+        "\n\n"
+    )
     near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
     for length in (*near, *far):
         assert length in fixed
     for part in (percent(0.25), percent(0.1)):
         assert part in share
     assert [without_numbers(fixed), without_numbers(dot), share] == snapshot
-    assert len(reach_sentences(("general",), (found,), (None,)).split("\n\n")) == 2  # no share without the gradient
+    assert (
+        len(gradient_decay_sentences(("general",), (found,), (None,)).split("\n\n")) == 2
+    )  # no share without the gradient
 
 
 @EACH_LANGUAGE

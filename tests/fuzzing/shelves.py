@@ -8,7 +8,7 @@ from pathlib import Path
 from attnviz.analysis.neighbours import nearest, principal_map
 from attnviz.analysis.vectors import VECTOR_KINDS, Vectors
 from attnviz.corpora.table_parts import about
-from attnviz.corpora.vectors import gathered
+from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.figures.learning_curves import learning_table, learnt_figure, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap
 from attnviz.trace.snapshots import Snapshots
@@ -33,7 +33,7 @@ def vectors(bench: Bench, chance: random.Random) -> None:
     """Search the damaged vectors of a corpus."""
     whole = bench.folder / "whole.npz"
     if not whole.exists():
-        gathered(bench.translator, [(1, *SENTENCES[:2]), (2, *SENTENCES[2:])]).save(whole)
+        vectors_of_pairs(bench.translator, [(1, *SENTENCES[:2]), (2, *SENTENCES[2:])]).save(whole)
     found = Vectors.load(bench.damaged(whole.read_bytes(), "damaged.npz", ANY, chance))
     for kind in VECTOR_KINDS:
         array = found.of(kind)

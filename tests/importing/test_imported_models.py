@@ -27,7 +27,7 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attributions
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.seq2seq_recomputation import recompute
-from attnviz.architectures import could_be_of, told, verifier_of
+from attnviz.architectures import could_be_of, step_texts, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
 from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
@@ -109,7 +109,9 @@ def test_every_number_of_a_translation_is_verified_and_kept(tmp_path: Path, kind
             assert {check.quantity for check in found.checks} >= {quantity.name for quantity in trace.arrays} - {
                 "top_ids"
             }
-            assert [one.number for one in told(trace).narrate(trace, step)] == list(told(trace).stage_titles(trace))
+            assert [one.number for one in step_texts(trace).narrate(trace, step)] == list(
+                step_texts(trace).stage_titles(trace)
+            )
 
 
 @given(
@@ -142,7 +144,10 @@ def _one(tmp_path_factory: Any) -> tuple[Seq2SeqTrace, Any]:
 def test_every_symbol_of_the_tutorials_equations_has_a_place_in_the_machine(tmp_path: Path) -> None:
     _, made = _imported(tmp_path, None)
     trace: Any = Translator.load(made, device="cpu").translate(_texts(None)[0])
-    symbols, found = symbols_of(told(trace).equation_templates(trace, "light"), 1), set(drawn(diagram_terms(trace), 1))
+    symbols, found = (
+        symbols_of(step_texts(trace).equation_templates(trace, "light"), 1),
+        set(drawn(diagram_terms(trace), 1)),
+    )
     inner = {one for one in symbols if one[0] not in ALWAYS - {"x"} or "\u0303" in one}
     assert {one for one in inner if not {one, one[0]} & found} == set(), "weights of one letter are that letter"
     assert {"Wa", "ba", "x2", "r2", "bo"} <= symbols & found

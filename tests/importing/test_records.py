@@ -17,7 +17,7 @@ import attnviz
 import attnviz.export
 from attnviz import AttnvizError, attention, read_attention
 from attnviz.export.attention_files import several
-from attnviz.export.files import Look
+from attnviz.export.files import FigureOptions
 from attnviz.importing.formats import FORMATS
 from attnviz.text import SPACE
 from tests.conftest import REPOSITORY
@@ -228,7 +228,7 @@ def test_links_survive_the_way_through_a_file(tmp_path: Path) -> None:
 def test_what_this_program_exports_goes_back_in(tmp_path: Path) -> None:
     record = attention("a red ca@@ r", "une voiture", [[0.5, 0.25, 0.125, 0.125], [0, 0.5, 0.25, 0.25]])
     for margins in (False, True):
-        attnviz.export.save(record, tmp_path / "a.csv", Look(margins=margins))
+        attnviz.export.save(record, tmp_path / "a.csv", FigureOptions(margins=margins))
         (found,) = read_attention(tmp_path / "a.csv")
         assert found.words().source == record.words().source
         assert np.allclose(found.alignment, record.words().alignment, atol=1e-6)

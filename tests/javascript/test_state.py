@@ -11,7 +11,7 @@ import pytest
 from deno import find_deno_bin
 
 from attnviz.ui.components.view_state.view_state import view_payload
-from attnviz.ui.page_state.address import keep_page
+from attnviz.ui.page_state.address import set_page_address
 from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -42,7 +42,7 @@ def told(seed: int, sentence: str | None = "A dog.") -> dict[str, Any]:
     """Return what the server tells the browser of a translation."""
     session: dict[Any, Any] = {}
     view = View(MAIN, synthetic.trace(seed=seed))
-    keep_page(session, view.identity, {"sentence": sentence})
+    set_page_address(session, view.identity, {"sentence": sentence})
     return view_payload(session, view, tour=True) | {"family": f"sentence {seed // 10}"}
 
 
@@ -97,7 +97,7 @@ def test_a_step_lets_go_of_the_words_and_a_what_if_keeps_the_step(tmp_path: Path
     same = (told(0), told(1))  # two translations of one sentence
     words, step, tried = played(
         tmp_path,
-        """show(view, one); change(view, { word: 9, foil: 8, typedRival: "voiture", source: 3 }); note(view);
+        """show(view, one); change(view, { word: 9, foil: 8, typedFoil: "voiture", source: 3 }); note(view);
         change(view, { step: 2 }); note(view);
         show(view, other); address.writeAddress(); note(view);
         """,

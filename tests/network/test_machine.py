@@ -32,7 +32,7 @@ def test_bfloat16_is_taken_where_it_is_clearly_faster(
 
 
 def test_what_a_processor_lacks_is_known_and_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine.platform, "diagram", lambda: "x86_64")
+    monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": False, "amx_bf16": False})
     monkeypatch.setattr(machine, "_measured_speed", None)
     assert machine.choose_precision("auto", CPU) == "fp32"

@@ -18,20 +18,20 @@ from attnviz.errors import AttnvizError
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace, WhatIf, WhatIfs
 from attnviz.trace.changes import (
-    WHOLE,
+    SHARE_TOTAL,
+    AttendOnly,
     Change,
-    LookAlike,
-    LookAway,
-    LookOnly,
+    ExcludeSource,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
+    UniformAttention,
     WriteWords,
-    from_record,
+    from_json_dict,
     replaced_by,
     resolved,
     shares_of,
-    to_record,
+    to_json_dict,
 )
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
@@ -64,11 +64,11 @@ rows = st.lists(st.floats(0, 1), min_size=1, max_size=40).filter(lambda row: sum
 
 @given(rows)
 def test_shares_are_the_nearest_that_sum_to_the_whole(row: list[float]) -> None:
-    shares, exact = shares_of(row), np.array(row) / sum(row) * WHOLE
-    assert sum(shares) == WHOLE
+    shares, exact = shares_of(row), np.array(row) / sum(row) * SHARE_TOTAL
+    assert sum(shares) == SHARE_TOTAL
     assert np.abs(np.array(shares) - exact).max() < 1
-    assert shares_of(np.array(shares) / WHOLE) == shares
-    assert shares_of((np.array(shares) / WHOLE).astype(np.float32)) == shares
+    assert shares_of(np.array(shares) / SHARE_TOTAL) == shares
+    assert shares_of((np.array(shares) / SHARE_TOTAL).astype(np.float32)) == shares
 
 
 @pytest.mark.parametrize("bad", [[], [0.0], [-1.0, 2.0], [float("nan")], [float("inf"), 1], "1", None, [[1.0]], ["x"]])
@@ -91,7 +91,7 @@ def test_no_edit_changes_nothing(
     set_once = made(random_translator, first, SetWeights(step, shares_of(first.alignment[step])), held=True)
     same = SetWeights(step, shares_of(set_once.alignment[step]))
     assert_same(made(random_translator, set_once, same, held=True), set_once, atol=0)
-    np.testing.assert_allclose(set_once.alignment[step], first.alignment[step], atol=1 / WHOLE)
+    np.testing.assert_allclose(set_once.alignment[step], first.alignment[step], atol=1 / SHARE_TOTAL)
 
 
 @settings(max_examples=FEW)
@@ -101,13 +101,13 @@ def test_looking_at_one_piece_alone_makes_its_annotation_the_context(
 ) -> None:
     first = random_translator.translate(sentence)
     step, source = int(place * len(first.target_ids)), int(piece * len(first.source_ids))
-    what_if = made(random_translator, first, LookOnly(step, source), held=held)
+    what_if = made(random_translator, first, AttendOnly(step, source), held=held)
     np.testing.assert_allclose(what_if.contexts[step], what_if.annotations[source], atol=1e-6)
     assert what_if.alignment[step, source] == 1
     assert what_if.target_ids[:step] == first.target_ids[:step]
-    away = made(random_translator, first, LookAway(step, source), held=held)
+    away = made(random_translator, first, ExcludeSource(step, source), held=held)
     assert away.alignment[step, source] == 0
-    alike = made(random_translator, first, LookAlike(step), held=held)
+    alike = made(random_translator, first, UniformAttention(step), held=held)
     np.testing.assert_allclose(alike.contexts[step], first.annotations.mean(axis=0), atol=1e-6)
 
 
@@ -128,12 +128,12 @@ def test_held_words_stay_and_others_are_written_anew(random_translator: Translat
 
 def test_a_change_of_a_change_keeps_what_was_done_before_it_and_drops_what_came_after(translator: Translator) -> None:
     first = translator.translate(SENTENCES[2])
-    late = made(translator, first, LookOnly(3, 1), held=True)
-    early = made(translator, late, LookOnly(1, 0), held=True)
+    late = made(translator, first, AttendOnly(3, 1), held=True)
+    early = made(translator, late, AttendOnly(1, 0), held=True)
     assert early.alignment[3, 1] == 1  # held: all earlier changes stay
-    anew = made(translator, late, LookOnly(1, 0))
+    anew = made(translator, late, AttendOnly(1, 0))
     assert [one.step for one in anew.interventions if hasattr(one, "weights")] == [1]
-    other = made(translator, late, LookOnly(3, 2))
+    other = made(translator, late, AttendOnly(3, 2))
     assert other.alignment[3, 2] == 1  # the weights set last replace those set before
     hot = made(translator, made(translator, first, SetTemperature(3.0), held=True), SetTemperature(1.0), held=True)
     assert_same(hot, first)
@@ -151,10 +151,10 @@ def test_a_hypothesis_is_taken_as_it_is(translator: Translator) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        LookOnly(99, 0),
-        LookOnly(0, 99),
-        LookAway(0, 99),
-        SetWeights(0, (WHOLE,)),
+        AttendOnly(99, 0),
+        AttendOnly(0, 99),
+        ExcludeSource(0, 99),
+        SetWeights(0, (SHARE_TOTAL,)),
         WriteWords(99, (9,)),
         WriteWords(0, (10**5,)),
         TakeHypothesis((10**5, EOS)),
@@ -173,14 +173,14 @@ def test_what_cannot_be_done_gets_a_sentence(translator: Translator, change: Cha
 
 BAD: list[Callable[[], Change]] = [
     lambda: SetWeights(0, (1, 2)),
-    lambda: SetWeights(-1, (WHOLE,)),
-    lambda: SetWeights(0, (WHOLE,), "nobody"),
-    lambda: SetWeights(0, (WHOLE,), "step", "x"),
-    lambda: SetWeights(0, (-1, WHOLE + 1)),
+    lambda: SetWeights(-1, (SHARE_TOTAL,)),
+    lambda: SetWeights(0, (SHARE_TOTAL,), "nobody"),
+    lambda: SetWeights(0, (SHARE_TOTAL,), "step", "x"),
+    lambda: SetWeights(0, (-1, SHARE_TOTAL + 1)),
     lambda: SetWeights(0, ()),
-    lambda: LookOnly(True, 0),
-    lambda: LookAway(0, -1),
-    lambda: LookAlike(0.5),
+    lambda: AttendOnly(True, 0),
+    lambda: ExcludeSource(0, -1),
+    lambda: UniformAttention(0.5),
     lambda: SetTemperature(0.0),
     lambda: SetTemperature(1.0, -2),
     lambda: WriteWords(0, ()),
@@ -209,9 +209,9 @@ changes = st.one_of(
     st.builds(SetWeights, places, rows.map(shares_of)),
     st.builds(SetWeights, places, rows.map(shares_of), st.just("model"), st.text(max_size=20)),
     st.builds(SetWeights, places, rows.map(shares_of), st.just("step"), places.map(str)),
-    st.builds(LookOnly, places, places),
-    st.builds(LookAway, places, places),
-    st.builds(LookAlike, places),
+    st.builds(AttendOnly, places, places),
+    st.builds(ExcludeSource, places, places),
+    st.builds(UniformAttention, places),
     st.builds(SetTemperature, st.floats(0.01, 100) | st.just(math.inf), st.none() | places),
     st.builds(WriteWords, places, ids.map(tuple), st.integers(1, 9)),
     st.builds(TakeHypothesis, st.lists(st.integers(EOS + 1, 7999), max_size=30).map(lambda ids: (*ids, EOS))),
@@ -221,7 +221,7 @@ changes = st.one_of(
 
 @given(changes)
 def test_a_file_gives_a_change_back(change: Change) -> None:
-    assert from_record(json.loads(json.dumps(to_record(change), allow_nan=False))) == change
+    assert from_json_dict(json.loads(json.dumps(to_json_dict(change), allow_nan=False))) == change
 
 
 @pytest.mark.parametrize(
@@ -229,17 +229,17 @@ def test_a_file_gives_a_change_back(change: Change) -> None:
 )
 def test_a_record_that_is_no_change_is_refused(record: object) -> None:
     with pytest.raises(AttnvizError):
-        from_record(record)
+        from_json_dict(record)
 
 
 def several(translator: Translator) -> WhatIfs:
     """Return a translation with a what-if, and a what-if of that."""
     first = translator.translate(SENTENCES[4], beam=3)
     one = made(translator, first, SetWeights(1, shares_of(np.arange(len(first.source_ids)))))
-    other = made(translator, one, LookAway(0, 2), held=True)
+    other = made(translator, one, ExcludeSource(0, 2), held=True)
     what_ifs = (
         WhatIf(0, SetWeights(1, shares_of(np.arange(len(first.source_ids))))),
-        WhatIf(1, LookAway(0, 2), held=True),
+        WhatIf(1, ExcludeSource(0, 2), held=True),
     )
     return WhatIfs(first, what_ifs, (one, other))
 
@@ -270,16 +270,16 @@ def test_a_file_opens_as_a_trace_and_a_trace_as_what_ifs(translator: Translator,
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda record: record.update(what_ifs={}),
-        lambda record: record.update(what_ifs=record["what_ifs"] * 7),
-        lambda record: record["what_ifs"][0].update(parent=2),
-        lambda record: record["what_ifs"][0].update(held=1),
-        lambda record: record["what_ifs"][0].pop("change"),
-        lambda record: record["what_ifs"][0].update(trace=None),
-        lambda record: record["what_ifs"][0]["change"].update(kind="magic"),
-        lambda record: record["what_ifs"][0]["trace"].update(target_ids=[1]),
-        lambda record: record["what_ifs"][0]["trace"].update(source_ids=record["target_ids"]),
-        lambda record: record["what_ifs"].append("x"),
+        lambda record: record.update(branches={}),
+        lambda record: record.update(branches=record["branches"] * 7),
+        lambda record: record["branches"][0].update(parent=2),
+        lambda record: record["branches"][0].update(held=1),
+        lambda record: record["branches"][0].pop("change"),
+        lambda record: record["branches"][0].update(trace=None),
+        lambda record: record["branches"][0]["change"].update(kind="magic"),
+        lambda record: record["branches"][0]["trace"].update(target_ids=[1]),
+        lambda record: record["branches"][0]["trace"].update(source_ids=record["target_ids"]),
+        lambda record: record["branches"].append("x"),
     ],
 )
 def test_damaged_what_ifs_get_a_sentence(translator: Translator, damage: Callable[[Any], Any]) -> None:

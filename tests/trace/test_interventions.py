@@ -24,9 +24,9 @@ from attnviz.trace.interventions import (
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
-    acting_on,
-    from_record,
-    to_record,
+    from_json_dict,
+    interventions_at,
+    to_json_dict,
 )
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -81,8 +81,8 @@ def test_bad_values_are_refused_with_a_sentence(make: Callable[[], Intervention]
 
 @pytest.mark.parametrize("intervention", EXAMPLES, ids=repr)
 def test_round_trip(intervention: Intervention) -> None:
-    assert from_record(json.loads(json.dumps(to_record(intervention), allow_nan=False))) == intervention
-    assert hash(from_record(to_record(intervention))) == hash(intervention)
+    assert from_json_dict(json.loads(json.dumps(to_json_dict(intervention), allow_nan=False))) == intervention
+    assert hash(from_json_dict(to_json_dict(intervention))) == hash(intervention)
 
 
 def test_arrays_are_taken_and_kept_as_numbers() -> None:
@@ -95,9 +95,9 @@ def test_arrays_are_taken_and_kept_as_numbers() -> None:
 
 def test_those_of_a_step_keep_their_order() -> None:
     one, two, three = Temperature(0.5, 1), ExcludePosition(0), Temperature(2.0, 2)
-    assert acting_on((one, ForceWord(9, 1), two, three), 1) == (one, two)
-    assert acting_on((three, two), 2) == (three, two)
-    assert acting_on((one, three), 0) == ()
+    assert interventions_at((one, ForceWord(9, 1), two, three), 1) == (one, two)
+    assert interventions_at((three, two), 2) == (three, two)
+    assert interventions_at((one, three), 0) == ()
 
 
 ANYTHING = st.recursive(
@@ -111,8 +111,8 @@ NAMES = sorted({field.name for kind in KINDS.values() for field in dataclasses.f
 @given(st.one_of(ANYTHING, st.dictionaries(st.sampled_from(NAMES), ANYTHING | st.sampled_from(sorted(KINDS)))))
 def test_whatever_a_file_says_is_an_intervention_or_told(record: object) -> None:
     with contextlib.suppress(AttnvizError):
-        made = from_record(record)
-        assert from_record(to_record(made)) == made
+        made = from_json_dict(record)
+        assert from_json_dict(to_json_dict(made)) == made
 
 
 @pytest.fixture(scope="module")

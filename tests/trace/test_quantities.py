@@ -46,7 +46,7 @@ def test_arrays_have_the_shapes_of_the_table(
     shown = {check.quantity: check.numbers for check in verify(trace, weights, 1).checks}
     for name, count in shown.items():
         quantity = QUANTITIES[name]
-        if name not in ("logit attribution sums", "energy sums"):  # of the pieces on show, or not masked, alone
+        if name not in ("attribution sums", "energy sums"):  # of the pieces on show, or not masked, alone
             assert count == np.prod([known[size] for size in quantity.shape[quantity.per_step :]], dtype=int), name
 
 

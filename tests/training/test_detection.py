@@ -40,6 +40,7 @@ def detector(model: Path) -> Detector:
     return Detector.load(model, "cpu")
 
 
+@pytest.mark.nightly
 def test_it_learns_to_tell_translations_from_what_is_none(detector: Detector) -> None:
     source = "in 1984 Tom liked singing, but my friend Rosa hated dancing."
     target = "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser."

@@ -68,6 +68,6 @@ def test_pieces_are_counted_exactly_over_processes(monkeypatch: pytest.MonkeyPat
     two = Team(0, 2, torch.device("cpu"))
     count, amounts = two.total(2**24 + 1, 0.5, 3.0)
     assert (count, amounts) == (2**25 + 2, [1.0, 6.0])
-    assert two.told(-41.5) == -41.5
+    assert two.broadcast(-41.5) == -41.5
     assert set(sent) == {torch.int64, torch.float32}
     assert Team(0, 1, torch.device("cpu")).total(2**24 + 1, 0.1) == (2**24 + 1, [0.1])

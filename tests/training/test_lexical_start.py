@@ -7,7 +7,7 @@ import torch
 
 from attnviz.network import Decomposable, DecomposableConfig
 from attnviz.training.guidance import Lexicon
-from attnviz.training.lexical_start import begin_with_links
+from attnviz.training.lexical_start import initialise_embeddings
 
 
 def _begun(size: int) -> Decomposable:
@@ -16,7 +16,7 @@ def _begun(size: int) -> Decomposable:
     counts[13, 10], counts[13, 12] = 3.0, 1.0
     network = Decomposable(DecomposableConfig(40, size, 32))
     network.initialise(torch.Generator().manual_seed(2))
-    begin_with_links(network, Lexicon(counts))
+    initialise_embeddings(network, Lexicon(counts))
     return network.requires_grad_(False)
 
 

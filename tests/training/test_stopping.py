@@ -96,7 +96,7 @@ def interruptible() -> Iterator[None]:
 @pytest.mark.usefixtures("interruptible")
 def test_a_second_request_is_the_callers_and_a_requested_stop_cuts_at_once() -> None:
     request = StopRequest()
-    with request.listening(say=False):
+    with request.listening(announce=False):
         signal.raise_signal(signal.SIGINT)
         assert request.requested
         with pytest.raises(KeyboardInterrupt):
@@ -107,7 +107,7 @@ def test_a_second_request_is_the_callers_and_a_requested_stop_cuts_at_once() -> 
 
 def test_where_several_processes_train_a_second_request_is_the_first_again() -> None:
     request = StopRequest(several=True)
-    with request.listening(say=False):
+    with request.listening(announce=False):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGTERM)
     assert request.requested
@@ -124,7 +124,7 @@ def _start(folder: Path, bench: Path) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_the_command_stops_by_signal_with_code_130_and_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     bench, folder = tmp_path / "bench", tmp_path / "run"
     bench.mkdir()

@@ -84,7 +84,7 @@ def lecture(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Any]]:
         with ThreadPoolExecutor(1) as elsewhere:
             text = elsewhere.submit(offered[-1]).result().decode("utf-8")
         assert len(text.encode()) < 8_000_000
-        record = re.search(r'id="record">(.*?)</script>', text)
+        record = re.search(r'id="payload">(.*?)</script>', text)
         assert record is not None
         found: dict[str, Any] = json.loads(record[1])
         return found

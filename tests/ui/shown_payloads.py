@@ -125,7 +125,7 @@ def column(table: dict[str, Any], name: str) -> list[str]:
 def lecture_of(app: AppTest) -> dict[str, Any]:
     """Return what the page for a lecture holds that is offered."""
     text = payload(mounted(app, "file_link")[0]["at"]).decode("utf-8")
-    record = re.search(r'id="record">(.*?)</script>', text)
+    record = re.search(r'id="payload">(.*?)</script>', text)
     assert record is not None
     found: dict[str, Any] = json.loads(record[1])
     return found

@@ -16,7 +16,7 @@ from attnviz.figures.registry import step_figures
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import attention_in
-from attnviz.wording.imported_attention import inside_is_missing
+from attnviz.wording.imported_attention import missing_values_reason
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, set_field
@@ -57,7 +57,7 @@ def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Ca
     assert "mine.json" in made_by
     assert "My RNN" in made_by
     assert remarks
-    assert inside_is_missing() in texts(app)
+    assert missing_values_reason() in texts(app)
     assert steps_of(app) == 9
     assert len(list(all_payloads(app))) == (1 if depth == "idea" else 3)  # the attention, and its energies
     assert not mounted(app, "verification_badge")
@@ -68,7 +68,7 @@ def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Ca
         app.run()
         assert not app.exception
     app.button(key="back").click().run()
-    assert panel_texts(app, "notice", "inside_is_missing") == []
+    assert panel_texts(app, "notice", "missing_values_reason") == []
 
 
 def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
@@ -78,7 +78,7 @@ def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
     upload(app, "soft.txt", "\n".join([marian(matrix(1)), marian(matrix(2) / 2)]).encode())
     without_source = panel_texts(app, "attention_problem")
     assert without_source == snapshot(name="no source tokens")
-    assert panel_texts(app, "notice", "inside_is_missing") == []
+    assert panel_texts(app, "notice", "missing_values_reason") == []
     set_field(app, key_of(app, "source"), " ".join(SOURCE))
     app.button(key="attention_open").click().run()
     assert panel_texts(app, "notice") == snapshot(name="opened")
@@ -92,7 +92,7 @@ def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
     set_field(app, key_of(app, "normalise"), True)
     app.button(key="attention_open").click().run()
     assert panel_texts(app, "notice") == snapshot(name="scaled")
-    assert inside_is_missing() in texts(app)
+    assert missing_values_reason() in texts(app)
 
 
 def test_escapes_of_moses_are_undone_where_they_are_seen(upload: Callable[..., None]) -> None:
@@ -128,7 +128,7 @@ def test_other_pages_show_their_sentence_while_attention_is_open(
         other.run()
         assert not other.exception
         told += texts_with(other, "mine.json")
-        assert inside_is_missing() not in texts(other)
+        assert missing_values_reason() not in texts(other)
     assert told[0] == snapshot
     assert told == told[:1] * 2
 

@@ -17,19 +17,19 @@ from attnviz.analysis.comparison import compare
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
-from attnviz.trace.changes import LookAlike
+from attnviz.trace.changes import UniformAttention
 from attnviz.ui.lab.compared_translation import Pair
-from attnviz.ui.lab.sentence_diff import marked_sentences
+from attnviz.ui.lab.sentence_diff import differing_sentences_html
 from attnviz.ui.lab.sentence_editor import plain
 from attnviz.ui.page_state.comparison import (
     KINDS,
     chosen_partner,
     comparison_address,
-    edit,
     forget_comparison,
     link_problems,
     open_comparison,
     other_what_ifs,
+    set_other_sentence,
 )
 from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
@@ -46,7 +46,7 @@ MODELS = ["one", "two"]
 def a_view(number: int = 0, count: int = 0) -> View:
     """Return a view of a translation and of what was tried on it."""
     traces = tuple(synthetic.trace(seed=k + 1) for k in range(count))
-    what_ifs = WhatIfs(TRACE, tuple(WhatIf(0, LookAlike(k)) for k in range(count)), traces)
+    what_ifs = WhatIfs(TRACE, tuple(WhatIf(0, UniformAttention(k)) for k in range(count)), traces)
     return View(MAIN, what_ifs.trace(number), what_ifs, number)
 
 
@@ -86,7 +86,7 @@ def test_whatever_a_link_says_is_compared_or_told_and_its_address_opens_the_same
     assert link_problems(again, view) == ()
     assert comparison_address(again, view, models) == comparison_address(session, view, models)
     reopened = chosen_partner(again, view)
-    used = {"model": ["model"], "sentence": ["sentence", "held"], "what_if": ["what_if"]}[chosen.kind]
+    used = {"model": ["model"], "sentence": ["sentence", "held"], "what-if": ["what_if"]}[chosen.kind]
     assert [getattr(reopened, name) for name in used] == [getattr(chosen, name) for name in used]
 
 
@@ -104,7 +104,7 @@ def test_another_first_sentence_begins_anew_and_another_link_is_followed() -> No
     session: dict[Any, Any] = {}
     view = a_view()
     open_comparison(session, view, {"compare": "sentence"}, MODELS)
-    edit(session, view, "The agreement .")
+    set_other_sentence(session, view, "The agreement .")
     open_comparison(session, view, {}, MODELS)
     assert chosen_partner(session, view).sentence == "The agreement ."
     other = View(MAIN, synthetic.trace("Nobody knows ."))
@@ -126,7 +126,7 @@ def test_the_model_or_the_what_if_that_comes_on_show_is_no_longer_the_other() ->
 @given(text=odd_texts)
 def test_marked_sentences_and_labels_are_no_markup(text: str) -> None:
     one, two = synthetic.trace("The agreement"), synthetic.trace(f"The {text} agreement", f"{text} accord")
-    html = marked_sentences(Pair(one, two, (text, "<b>"), "first"))
+    html = differing_sentences_html(Pair(one, two, (text, "<b>"), "first"))
     assert set(re.findall(r"</?(\w+)", html)) <= {"p", "span", "del", "ins"}
     unmarked = re.sub(r"\\([!-/:-@\[-`{-~])", "", plain(text))
     assert not re.search(r"[!-/:-@\[-`{-~]", unmarked)
@@ -135,11 +135,11 @@ def test_marked_sentences_and_labels_are_no_markup(text: str) -> None:
 def test_what_differs_is_marked_in_either_sentence_and_what_is_the_same_is_left_out() -> None:
     one = synthetic.trace("The agreement was signed .", "Accord signé .")
     two = synthetic.trace("The new agreement signed .", "Accord signé .")
-    html = marked_sentences(Pair(one, two, ("a", "b"), "first"))
+    html = differing_sentences_html(Pair(one, two, ("a", "b"), "first"))
     assert re.findall("<(del|ins)>(.*?)</", html) == [("del", "was"), ("ins", "new")]
     assert "Accord" not in html
     assert "The agreement <del>was</del> signed" in html
-    assert marked_sentences(Pair(one, one, ("a", "b"), "first")) == ""
+    assert differing_sentences_html(Pair(one, one, ("a", "b"), "first")) == ""
 
 
 @pytest.fixture
@@ -225,12 +225,12 @@ def test_bad_values_of_a_link_and_lonely_models_get_a_sentence(lab: Run, snapsho
     assert not app.exception
     assert panel_texts(app, "compare_problem") == snapshot(name="link")
     assert panel_texts(app, "compare_told") == snapshot(name="no other model")
-    app = lab(section="comparison", compare="what_if")
+    app = lab(section="comparison", compare="what-if")
     assert panel_texts(app, "compare_told") == snapshot(name="nothing tried")
 
 
 def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_models: Any, lab: Run) -> None:
-    app = lab(section="comparison", compare="what_if", sentence=SENTENCES[6], what_ifs="0.a.2", what_if="1")
+    app = lab(section="comparison", compare="what-if", sentence=SENTENCES[6], what_ifs="0.a.2", what_if="1")
     shown = picture(app)
     (player,) = mounted(app, "player")
     meta = orjson.loads(shown["fits"][0]["values"])["layout"]["meta"]
@@ -252,7 +252,7 @@ def test_the_files_are_those_of_the_picture(two_models: Any, lab: Run) -> None:
     assert "dotted" in one.heading
     compared = compare(trace, trace)
     np.testing.assert_allclose(one.numbers[trace.model].sum(), np.nansum(compared.first), rtol=1e-5)
-    assert list(comparison_pictures(View(MAIN, trace), session | {"compare": "what_if"})) == []
+    assert list(comparison_pictures(View(MAIN, trace), session | {"compare": "what-if"})) == []
 
 
 def _trace_of(sentence: str) -> Any:

@@ -40,7 +40,7 @@ from attnviz.ui.corpus.table import (
     pair_of,
 )
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
-from attnviz.ui.page_state.gold import bring_gold, gold_of, open_gold
+from attnviz.ui.page_state.gold import gold_of, open_gold, set_gold
 from attnviz.ui.page_state.view import MAIN, View
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
@@ -127,7 +127,7 @@ def test_a_pair_that_is_opened_brings_the_links_that_people_drew(corpus: Run, en
     assert not pair_of(job.table, int(without["number"]), without["source"], without["target"]).gold
 
     session: dict[Any, Any] = {}
-    bring_gold(session, pair.gold, pair.source_words, pair.target_words)
+    set_gold(session, pair.gold, pair.source_words, pair.target_words)
     trace = Translator.load(en_fr, device="cpu").translate(pair.source, target=pair.target)
     view = View(MAIN, trace)
     open_gold(session, view, {})
@@ -214,17 +214,17 @@ def test_a_file_that_comes_to_nothing_while_the_page_is_drawn_is_told_and_leaves
     app.button(key="corpus_sample").click().run()
     made(app.session_state["corpus_table"])
     shown = app.run().dataframe[0].value
-    ways_in, ended = corpus_page._ways_in, []
+    ways_in, ended = corpus_page._table_sources, []
 
     def end_meanwhile(model: str) -> None:
         ways_in(model)
         if not ended:
-            jobs._ONE.release()
+            jobs._RUN_LOCK.release()
             made(useless.identity)
             ended.append(useless.identity)
 
-    monkeypatch.setattr(corpus_page, "_ways_in", end_meanwhile)
-    jobs._ONE.acquire()
+    monkeypatch.setattr(corpus_page, "_table_sources", end_meanwhile)
+    jobs._RUN_LOCK.acquire()
     useless = begin("empty.tsv", b"", str(models_folder / "en-fr"))
     app.session_state["corpus_table"] = useless.identity
     app.run()
@@ -233,7 +233,7 @@ def test_a_file_that_comes_to_nothing_while_the_page_is_drawn_is_told_and_leaves
     assert app.dataframe[0].value.equals(shown)
 
 
-def test_files_are_taken_one_after_another_each_by_an_empty_box(corpus: Run) -> None:
+def test_files_are_taken_one_after_another(corpus: Run) -> None:
     app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
     given = [
         ("own.tsv", pair, ""),
@@ -244,7 +244,6 @@ def test_files_are_taken_one_after_another_each_by_an_empty_box(corpus: Run) -> 
     ]
     for name, content, problem in given:
         (box,) = app.get("file_uploader")
-        assert box.value is None
         box.set_value((name, content, "text/plain")).run()
         made(app.session_state["corpus_table"])
         app.run()
@@ -256,7 +255,7 @@ def test_files_are_taken_one_after_another_each_by_an_empty_box(corpus: Run) -> 
 
 def test_a_job_that_is_cancelled_can_be_begun_again(models_folder: Path) -> None:
     model, content = str(models_folder / "en-fr"), b"A dog.\tUn chien.\n" * 900
-    with jobs._ONE:  # another is being made
+    with jobs._RUN_LOCK:  # another is being made
         job = begin("x.tsv", content, model)
         job.cancel()
     made(job.identity)

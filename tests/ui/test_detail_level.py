@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from attnviz.ui.page_state import detail_level
 from attnviz.ui.page_state.detail_level import (
-    DEPTH,
-    DEPTHS,
+    DETAIL_LEVEL,
+    DETAIL_LEVELS,
     DetailLevel,
-    choose_depth,
-    chosen_depth,
-    depth_address,
-    forget_depth,
-    open_depth,
+    choose_detail_level,
+    chosen_detail_level,
+    detail_level_address,
+    forget_detail_level,
+    open_detail_level,
 )
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
@@ -44,44 +44,48 @@ def test_a_link_comes_before_what_is_remembered(
     linked: str | None, remembered: str | None, expected: DetailLevel
 ) -> None:
     session: dict[Any, Any] = {}
-    assert open_depth(session, {} if linked is None else {DEPTH: linked}, remembered) == expected
-    assert chosen_depth(session) is None
+    assert open_detail_level(session, {} if linked is None else {DETAIL_LEVEL: linked}, remembered) == expected
+    assert chosen_detail_level(session) is None
 
 
 def test_nothing_is_in_the_address_until_somebody_chooses() -> None:
     session: dict[Any, Any] = {}
-    open_depth(session, {}, None)
-    assert depth_address(session, None) == {DEPTH: None}
-    session[DEPTH] = "numbers"
-    choose_depth(session)
-    assert depth_address(session, None) == {DEPTH: "numbers"}
-    session[DEPTH] = "idea"
-    choose_depth(session)
-    assert depth_address(session, None) == {DEPTH: "idea"}
-    assert depth_address({DEPTH: "numbers"}, "numbers") == {DEPTH: "numbers"}
+    open_detail_level(session, {}, None)
+    assert detail_level_address(session, None) == {DETAIL_LEVEL: None}
+    session[DETAIL_LEVEL] = "numbers"
+    choose_detail_level(session)
+    assert detail_level_address(session, None) == {DETAIL_LEVEL: "numbers"}
+    session[DETAIL_LEVEL] = "idea"
+    choose_detail_level(session)
+    assert detail_level_address(session, None) == {DETAIL_LEVEL: "idea"}
+    assert detail_level_address({DETAIL_LEVEL: "numbers"}, "numbers") == {DETAIL_LEVEL: "numbers"}
 
 
 def test_what_a_link_shows_is_not_taken_for_a_choice() -> None:
     session: dict[Any, Any] = {}
-    open_depth(session, {DEPTH: "everything"}, "idea")
-    assert depth_address(session, "idea") == {DEPTH: "everything"}
-    forget_depth(session)
-    assert open_depth(session, {}, "idea") == "idea"
+    open_detail_level(session, {DETAIL_LEVEL: "everything"}, "idea")
+    assert detail_level_address(session, "idea") == {DETAIL_LEVEL: "everything"}
+    forget_detail_level(session)
+    assert open_detail_level(session, {}, "idea") == "idea"
 
 
-@given(st.lists(st.sampled_from(DEPTHS)), st.sampled_from([None, *DEPTHS]), st.sampled_from([None, *DEPTHS]))
+@given(
+    st.lists(st.sampled_from(DETAIL_LEVELS)),
+    st.sampled_from([None, *DETAIL_LEVELS]),
+    st.sampled_from([None, *DETAIL_LEVELS]),
+)
 def test_the_last_turn_of_the_dial_is_remembered(
     turns: list[DetailLevel], linked: DetailLevel | None, remembered: DetailLevel | None
 ) -> None:
     session: dict[Any, Any] = {}
-    open_depth(session, {DEPTH: linked} if linked else {}, remembered)
+    open_detail_level(session, {DETAIL_LEVEL: linked} if linked else {}, remembered)
     for turn in turns:
-        session[DEPTH] = turn
-        choose_depth(session)
-        assert open_depth(session, {DEPTH: "everything"}, remembered) == turn
-    assert chosen_depth(session) == (turns[-1] if turns else None)
-    forget_depth(session)
-    assert open_depth(session, {}, remembered) == (chosen_depth(session) or remembered or "idea")
+        session[DETAIL_LEVEL] = turn
+        choose_detail_level(session)
+        assert open_detail_level(session, {DETAIL_LEVEL: "everything"}, remembered) == turn
+    assert chosen_detail_level(session) == (turns[-1] if turns else None)
+    forget_detail_level(session)
+    assert open_detail_level(session, {}, remembered) == (chosen_detail_level(session) or remembered or "idea")
 
 
 def test_a_newcomer_sees_pictures_and_no_equations(page: Run) -> None:
@@ -94,7 +98,7 @@ def test_a_newcomer_sees_pictures_and_no_equations(page: Run) -> None:
 
 
 def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
-    idea, numbers, everything = (page(depth=name) for name in DEPTHS)
+    idea, numbers, everything = (page(depth=name) for name in DETAIL_LEVELS)
     assert len(shown_equations(numbers)) == 5
     assert not mounted(numbers, "energy_decomposition")
     assert not mounted(numbers, "verification_badge")
@@ -110,7 +114,7 @@ def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
         for app in (idea, numbers, everything)
     ]
     assert kept[0] < kept[1] < kept[2]
-    assert [address(app)["depth"] for app in (idea, numbers, everything)] == list(DEPTHS)
+    assert [address(app)["depth"] for app in (idea, numbers, everything)] == list(DETAIL_LEVELS)
 
 
 def test_the_dial_shows_more_and_loses_nothing(page: Run) -> None:

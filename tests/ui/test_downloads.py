@@ -40,8 +40,8 @@ def test_the_pictures_of_a_step_have_names_of_their_own(
     offered = list(pictures(View(MAIN, trace), {"selection": Selection(2)}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
-    assert "step-3-energy_decomposition" in names  # it needs the trace alone
-    assert "step-3-logit_attribution" not in names
+    assert "step-3-energy-decomposition" in names  # it needs the trace alone
+    assert "step-3-logit-attribution" not in names
     assert {"step-3-energy", "step-3-softmax", "step-3-context", "step-3-state", "step-3-candidates"} <= set(names)
     assert len(set(names)) == len({picture.title for picture in offered}) == len(offered)
     assert file_name(trace, f"{names[2]}.png") == "attnviz-a-girl-is-riding-step-3-softmax.png"
@@ -163,7 +163,9 @@ def test_every_version_and_kind_of_trace_is_drawn(
 
 
 def test_the_csv_of_a_picture_is_its_table(trace: Trace) -> None:
-    from attnviz.export.files import Look, contents, table
+    from attnviz.export.files import FigureOptions, contents, table
 
-    read = pd.read_csv(io.BytesIO(contents(trace, "csv", Look(by="pieces"))), index_col=0, encoding="utf-8-sig")
-    np.testing.assert_allclose(read, table(trace, Look(by="pieces")), rtol=1e-6)
+    read = pd.read_csv(
+        io.BytesIO(contents(trace, "csv", FigureOptions(by="pieces"))), index_col=0, encoding="utf-8-sig"
+    )
+    np.testing.assert_allclose(read, table(trace, FigureOptions(by="pieces")), rtol=1e-6)

@@ -12,11 +12,18 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Kind, findings_of
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
-from attnviz.trace.changes import LookOnly, resolved
+from attnviz.trace.changes import AttendOnly, resolved
 from attnviz.ui.components.view_state.view_state import view_payload
-from attnviz.ui.page_state.address import keep_page
+from attnviz.ui.page_state.address import set_page_address
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.toolbar.examples import EXAMPLES, FORMER_OPENING, OPENING, kind_name, opening, remark
+from attnviz.ui.toolbar.examples import (
+    DEFAULT_SENTENCE,
+    EXAMPLES,
+    FORMER_DEFAULT_SENTENCE,
+    default_sentence,
+    kind_name,
+    remark,
+)
 
 Translate = Callable[..., Trace]
 
@@ -39,7 +46,7 @@ def shows_posterior(trace: Trace) -> int:
 
 def test_the_page_opens_on_whole_words_that_change_places(translate: Translate, snapshot: SnapshotAssertion) -> None:
     for beam in (1, 5):
-        trace = translate(OPENING, beam=beam)
+        trace = translate(DEFAULT_SENTENCE, beam=beam)
         words = trace.words()
         assert all(len(group) == 1 for group in words.source_groups)
         assert trace.translation == snapshot(name="translation")
@@ -59,7 +66,7 @@ def test_a_look_changed_by_hand_changes_the_order(translate: Translate, beam: in
     asked = remark(trace)
     assert asked == snapshot
     (piece,) = trace.words().source_groups[trace.words().source.index("honest")]
-    made = resolved(trace, LookOnly(4, piece), held=False)
+    made = resolved(trace, AttendOnly(4, piece), held=False)
     assert translate(sentence, beam=beam, interventions=made.interventions).translation == "C'est un honnête homme."
 
 
@@ -107,20 +114,20 @@ def test_no_example_stands_in_two_places_and_each_kind_has_a_name() -> None:
 @pytest.mark.parametrize(
     ("linked", "sentence"),
     [
-        ({}, OPENING),
-        ({"lang": "fr"}, OPENING),
-        ({"step": "5"}, FORMER_OPENING),
-        ({"lang": "fr", "source": "2"}, FORMER_OPENING),
+        ({}, DEFAULT_SENTENCE),
+        ({"lang": "fr"}, DEFAULT_SENTENCE),
+        ({"step": "5"}, FORMER_DEFAULT_SENTENCE),
+        ({"lang": "fr", "source": "2"}, FORMER_DEFAULT_SENTENCE),
     ],
 )
 def test_an_old_link_without_a_sentence_opens_what_it_opened(linked: dict[str, str], sentence: str) -> None:
-    assert opening(linked) == sentence
+    assert default_sentence(linked) == sentence
 
 
 def test_the_browser_is_told_the_sentence_that_a_link_to_a_step_needs(translate: Translate) -> None:
-    view, session = View(MAIN, translate(OPENING)), {}
-    keep_page(session, "entry", {"sentence": None})
-    assert view_payload(session, view)["sentence"] == {"sentence": OPENING}
-    keep_page(session, "entry", {"sentence": "A dog."})
+    view, session = View(MAIN, translate(DEFAULT_SENTENCE)), {}
+    set_page_address(session, "entry", {"sentence": None})
+    assert view_payload(session, view)["sentence"] == {"sentence": DEFAULT_SENTENCE}
+    set_page_address(session, "entry", {"sentence": "A dog."})
     assert view_payload(session, view)["sentence"] is None
-    assert opening({"step": "4"}) == FORMER_OPENING  # were it not for the sentence
+    assert default_sentence({"step": "4"}) == FORMER_DEFAULT_SENTENCE  # were it not for the sentence

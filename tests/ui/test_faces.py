@@ -18,7 +18,7 @@ from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.resources import knows_after, posterior_of, translate
+from attnviz.ui.resources import has_posterior, posterior_of, translate
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES, ModelFactory
@@ -90,14 +90,14 @@ def test_without_weights_or_attention_nothing_is_offered(
 ) -> None:
     for trace in (synthetic.trace(), synthetic.trace(attention="none")):
         view = View(MAIN, trace)
-        assert not knows_after(trace)
+        assert not has_posterior(trace)
         assert posterior_of(trace) is None
         kept = {"face": "after"}
         assert shown_choices(kept, view).face == "before"
         assert kept["face"] == "after"  # for the next translation
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
     trace = translate(str(models_folder / "fixed"), "cpu", SENTENCES[0], 1, None)
-    assert not knows_after(trace)
+    assert not has_posterior(trace)
 
 
 def test_the_table_has_the_numbers_of_the_face_on_show(en_fr: Path, page: Run) -> None:

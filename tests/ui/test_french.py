@@ -14,13 +14,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.export import Look, lecture_html
+from attnviz.export import FigureOptions, lecture_html
 from attnviz.figures import Subject, heatmap_table, step_figures
 from attnviz.languages import set_language
 from attnviz.languages.catalogs import catalog_files, read_catalog
 from attnviz.palette import FONT
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.toolbar.downloads import _made
+from attnviz.ui.toolbar.downloads import _file_content
 from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.figures import synthetic
 from tests.ui.fields import field, set_field
@@ -125,7 +125,7 @@ ENGLISH = {message.id for message in read_catalog(catalog_files()["fr"]) if mess
 def test_the_file_for_a_lecture_is_french() -> None:
     for by in ("words", "pieces"):
         page = lecture_html(synthetic.trace(), by=by)
-        record = json.loads(re.search(r'(?s)id="record">(.*?)</script>', page)[1])
+        record = json.loads(re.search(r'(?s)id="payload">(.*?)</script>', page)[1])
         # As it opens; what is other in English lies beside it, for the switch in the file.
         opening = [record["words"]["fr"], record["figures"], page.split("<script")[0]]
         assert not ENGLISH & {text.strip() for text in strings(opening)}
@@ -138,7 +138,9 @@ def test_the_file_for_a_lecture_is_french() -> None:
 def test_a_file_is_in_the_language_of_the_page_in_whatever_thread_it_is_made() -> None:
     with ThreadPoolExecutor(1) as thread:
         view = View(MAIN, synthetic.trace())
-        made = [thread.submit(_made, view, "html", Look(), None, code).result() for code in ("fr", "en")]
+        made = [
+            thread.submit(_file_content, view, "html", FigureOptions(), None, code).result() for code in ("fr", "en")
+        ]
     assert b'<html lang="fr">' in made[0]
     assert b'<html lang="en">' in made[1]
 

@@ -19,7 +19,7 @@ from attnviz.model_folder import load_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.translator import Translator
-from attnviz.ui.components.intervention_controls.intervention_controls import bench_payload
+from attnviz.ui.components.intervention_controls.intervention_controls import controls_payload
 from attnviz.ui.components.other_word.other_word import FOILS
 from attnviz.ui.resources import translate
 from attnviz.ui.step.borrowed_weights import borrowed_row, lenders
@@ -53,8 +53,8 @@ def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_atte
     app = page()
     (hand,) = hands(app)
     assert hand["weight"] == "weight of {name}"
-    (bench,) = mounted(app, "intervention_controls")
-    assert (bench["models"], bench["undo"]) == (["dotted"], False)
+    (weight_controls,) = mounted(app, "intervention_controls")
+    assert (weight_controls["models"], weight_controls["undo"]) == (["dotted"], False)
     (record,) = records_of(app, "intervention_controls")
     (player,) = mounted(app, "player")
     assert len(record["pieces"]) == len(player["orders"][0])
@@ -98,15 +98,15 @@ def test_without_attention_only_another_word_can_be_tried(page: Run, snapshot: S
 def test_what_was_changed_is_where_the_bench_begins() -> None:
     trace = synthetic.trace()
     width = len(trace.source_pieces)
-    assert bench_payload(trace, posterior=False)["temperatures"] == [1] * len(trace.target_ids)
+    assert controls_payload(trace, posterior=False)["temperatures"] == [1] * len(trace.target_ids)
     row = ReplaceWeights((1 / width,) * width, 2)
     changed = dataclasses.replace(trace, interventions=(Temperature(3.0), Temperature(0.5, 1), row))
-    record = bench_payload(changed, posterior=False)
+    record = controls_payload(changed, posterior=False)
     assert record["temperature"] == 3
     assert record["temperatures"][:3] == [1, 0.5, 1]
     assert record["set"][:4] == [False, False, True, False]
     endless = dataclasses.replace(trace, interventions=(Temperature(math.inf), Temperature(2.0, 1)))
-    record = bench_payload(endless, posterior=False)
+    record = controls_payload(endless, posterior=False)
     assert (record["temperature"], record["temperatures"][:2]) == ("Infinity", [1, 2])
 
 

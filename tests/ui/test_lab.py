@@ -21,9 +21,9 @@ from attnviz.ui import resources
 from attnviz.ui.lab import cached_analyses
 from attnviz.ui.lab.lab_page import SECTIONS
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.shared_payloads import UnknownPayloadError, on_show
+from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from attnviz.wording.perturbation_tests import REFERENCES
 from tests.conftest import ModelFactory
 from tests.ui.fields import field, set_field
@@ -57,7 +57,7 @@ def test_a_section_opens_from_a_link_at_its_step_and_is_in_the_address(lab: Run,
 def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
     app = lab()
     assert len(records_of(app, "chart")) == 1
-    assert mounted(app, "player")[0]["source"][1]["text"] == OPENING.split()[1]
+    assert mounted(app, "player")[0]["source"][1]["text"] == DEFAULT_SENTENCE.split()[1]
     set_field(app, "section", "perturbation-tests")
     assert not app.exception
     assert [given["at"].split("/")[2].split("?")[0] for given in mounted(app, "chart")] == [
@@ -132,7 +132,7 @@ def test_another_sentence_of_the_first_page_is_what_the_lab_shows(lab: Run) -> N
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a translation whose model is at hand, and which is on show."""
-    return on_show(resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None))
+    return register_trace(resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None))
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -170,7 +170,7 @@ def test_a_step_is_tried_once_for_all_themes_and_widths(trace: Trace, monkeypatc
 
 def test_a_what_if_has_answers_of_its_own(en_fr: Path, trace: Trace) -> None:
     translator = resources.Translator.load(en_fr, device="cpu")
-    changed = on_show(
+    changed = register_trace(
         translator.translate(trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)])
     )
     one, other = (fetched(address_of(given, "attributions-pieces", "light", every=True)) for given in (trace, changed))

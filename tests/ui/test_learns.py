@@ -20,10 +20,10 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.program import main
-from attnviz.commands.snapshots import table_of
+from attnviz.commands.snapshots import measurement_table
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, shipped, watched
-from attnviz.wording.learning import REFERENCES, SHAPES, SHARES, said_at
+from attnviz.wording.learning import REFERENCES, SHAPES, SHARES, own_translation_sentence
 from attnviz.wording.learning import guided as told_of_guided
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
@@ -66,12 +66,13 @@ def weights(record: dict[str, object], moment: int) -> np.ndarray:
     return whole * packed["scale"]
 
 
+@pytest.mark.nightly
 def test_both_runs_stand_side_by_side_at_all_moments(models: Path, snapshot: SnapshotAssertion) -> None:
     app = opened()
     (timeline,) = mounted(app, "timeline")
     assert timeline["updates"] == list(MOMENTS)
     assert timeline["opened"] is None
-    assert timeline["told"][0] == "Before the first update"
+    assert timeline["captions"][0] == "Before the first update"
     charts = mounted(app, "chart")
     assert len(charts) == 5
     left, guided = (Snapshots.load(models / f"small/snapshots/{name}.json") for name in ("unguided", "guided"))
@@ -83,8 +84,8 @@ def test_both_runs_stand_side_by_side_at_all_moments(models: Path, snapshot: Sna
             assert heading == ("Guided, weight 0.5" if run.guidance else "Not guided")
             translation = run.translations[run.moment(update)][0]
             assert translation in said
-            assert said == said_at(run, 0, run.moment(update))
-    assert said_at(replace(left, translations=(("",),)), 0, 0) == snapshot
+            assert said == own_translation_sentence(run, 0, run.moment(update))
+    assert own_translation_sentence(replace(left, translations=(("",),)), 0, 0) == snapshot
 
 
 def test_the_two_runs_that_come_with_the_program_stand_side_by_side(
@@ -112,7 +113,9 @@ def test_the_two_runs_that_come_with_the_program_stand_side_by_side(
 
 @pytest.mark.parametrize("name", ["unguided", "guided"])
 def test_the_model_card_has_the_numbers_of_the_files(name: str) -> None:
-    assert table_of(Snapshots.load(SHIPPED / f"snapshots/{name}.json")) in (SHIPPED / "README.md").read_text("utf-8")
+    assert measurement_table(Snapshots.load(SHIPPED / f"snapshots/{name}.json")) in (SHIPPED / "README.md").read_text(
+        "utf-8"
+    )
 
 
 def test_one_run_says_how_good_it_is_and_the_sentence_is_chosen(models: Path) -> None:
@@ -120,8 +123,8 @@ def test_one_run_says_how_good_it_is_and_the_sentence_is_chosen(models: Path) ->
     (timeline,) = mounted(app, "timeline")
     assert timeline["opened"] == 1
     assert address(app) == {"runs": "1", "pair": "3"}
-    assert timeline["told"][1].startswith("After 20 updates: validation loss ")
-    assert "AER" in timeline["told"][1]
+    assert timeline["captions"][1].startswith("After 20 updates: validation loss ")
+    assert "AER" in timeline["captions"][1]
     run = Snapshots.load(models / "small/snapshots/unguided.json")
     chart = mounted(app, "chart")[0]
     words = run.sentences[2].words(run.alignments[2][-1])

@@ -15,11 +15,11 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui import resources
 from attnviz.ui.page_state.address import forget_view, own_parameters
-from attnviz.ui.page_state.posterior_section import look_back, shows_posterior
+from attnviz.ui.page_state.posterior_section import set_posterior_open, shows_posterior
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import pictures
-from attnviz.wording.posterior_attention import after_sentence, after_title
+from attnviz.wording.posterior_attention import posterior_sentence, posterior_title
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.fields import set_field
@@ -52,7 +52,7 @@ def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypat
         resources, "posterior_attention", lambda *given: made.append(given) or analysis.posterior_attention(*given)
     )
     app = page(sentence="Nobody has looked back from this one.", search="greedy", step="2")
-    assert after_title() in [box.label for box in app.expander]
+    assert posterior_title() in [box.label for box in app.expander]
     assert not {"posterior", "equation-after"} & places(app).keys()
     assert made == []
     assert written(app) is None
@@ -66,7 +66,10 @@ def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypat
     record, trace = fetched(places(app)["posterior"]), translate_of(app)
     found = analysis.posterior_attention(trace, resources.weights_of(trace))
     for step in range(len(trace.target_pieces)):
-        assert record["captions"][str(step)] == ["Prior × likelihood → posterior", after_sentence(trace, found, step)]
+        assert record["captions"][str(step)] == [
+            "Prior × likelihood → posterior",
+            posterior_sentence(trace, found, step),
+        ]
     shown = shown_equations(app)
     assert len(shown) == 6
     assert "\\mid" in shown[5]
@@ -82,7 +85,7 @@ def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, 
     app = page(after_word="1")
     assert "posterior" in places(app)
     set_field(app, "lang", "fr")
-    assert after_title() not in [box.label for box in app.expander]
+    assert posterior_title() not in [box.label for box in app.expander]
     assert "posterior" in places(app)
     set_field(app, "lang", "en")
     set_field(app, "sentence", "Two dogs play in the snow.")
@@ -104,7 +107,7 @@ def test_another_link_folds_it_or_opens_it() -> None:
     assert shows_posterior(session, view, {"after_word": "1"})
     assert shows_posterior(session, view, {}), "a link is followed once"
     assert own_parameters(session, view)["after_word"] == "1"
-    look_back(session, view, False)
+    set_posterior_open(session, view, False)
     assert own_parameters(session, view)["after_word"] is None
     forget_view(session, MAIN)
     assert shows_posterior(session, view, {"after_word": "1"})
@@ -123,7 +126,7 @@ def test_without_attention_or_without_the_model_it_says_so(
     app = page(model="fixed", after_word="1")
     assert "posterior" not in places(app)
     assert panel_texts(app, "looking_back") == snapshot(name="no attention")
-    monkeypatch.setattr(resources, "_found", lambda _: None)
+    monkeypatch.setattr(resources, "_installed_weights", lambda _: None)
     app = page(after_word="1")
     assert "posterior" not in places(app)
     assert panel_texts(app, "looking_back") == snapshot(name="no model")
@@ -158,5 +161,5 @@ def test_one_wrong_weight_turns_the_badge_red(page: Run, monkeypatch: pytest.Mon
     app = page(sentence=SENTENCES[0], search="greedy", after_word="1", step="3")
     found = badge(app)
     assert not found["holds"]
-    assert "logarithms of the likelihoods" in found["told"] + "".join(found["wrong"])
+    assert "logarithms of the likelihoods" in found["summary"] + "".join(found["wrong"])
     assert next(row[0] for row in found["rows"] if row[3] == "✗").startswith(("likelihoods", "logarithms"))

@@ -15,13 +15,13 @@ from attnviz.text import EOS, Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import (
     KINDS,
+    AttendOnly,
     Change,
-    LookAlike,
-    LookAway,
-    LookOnly,
+    ExcludeSource,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
+    UniformAttention,
     WriteWords,
     shares_of,
 )
@@ -40,9 +40,9 @@ def fitting(kind: str, parent: Trace) -> st.SearchStrategy[Change]:
     words = st.lists(pieces, min_size=1, max_size=3).map(tuple)
     return {
         "weights": st.builds(SetWeights, steps, rows) | st.builds(SetWeights, steps, rows, st.just("posterior")),
-        "only": st.builds(LookOnly, steps, sources),
-        "without": st.builds(LookAway, steps, sources),
-        "alike": st.builds(LookAlike, steps),
+        "only": st.builds(AttendOnly, steps, sources),
+        "without": st.builds(ExcludeSource, steps, sources),
+        "alike": st.builds(UniformAttention, steps),
         "temperature": st.builds(SetTemperature, st.floats(0.01, 100) | st.just(math.inf), st.none() | steps),
         "words": st.builds(WriteWords, steps, words, st.integers(1, 3)),
         "hypothesis": st.builds(TakeHypothesis, words.map(lambda ids: (*ids, EOS))),

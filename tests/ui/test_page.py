@@ -19,7 +19,7 @@ from attnviz import Trace
 from attnviz import architectures as kinds
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.ui.fields import field, options, set_field
@@ -53,7 +53,7 @@ def problem(app: AppTest) -> str:
 def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
     app = page()
     assert not app.exception
-    assert field(app, "sentence")["value"] == OPENING
+    assert field(app, "sentence")["value"] == DEFAULT_SENTENCE
     assert options(app, "model") == ["en-fr", "another"]
     assert options(app, "device")[:1] == ["auto"]
     assert "en-fr on" in texts(app)
@@ -107,22 +107,23 @@ def test_the_likely_pieces_say_what_a_click_opens(page: Run, snapshot: SnapshotA
 
 
 def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[int] = []
+    step_texts: list[int] = []
 
     def counted(trace: Trace, step: int) -> tuple[Stage, ...]:
-        told.append(step)
+        step_texts.append(step)
         return narrate(trace, step)
 
     monkeypatch.setattr(
-        "attnviz.ui.step.stages.told", lambda record: dataclasses.replace(kinds.told(record), narrate=counted)
+        "attnviz.ui.step.stages.step_texts",
+        lambda record: dataclasses.replace(kinds.step_texts(record), narrate=counted),
     )
     app = page()
     set_field(app, "sentence", "The whole budget was signed in the snow.")
-    assert set(told) >= set(range(steps_of(app)))
-    told.clear()
+    assert set(step_texts) >= set(range(steps_of(app)))
+    step_texts.clear()
     records_of(app, "verification_badge", 2)
     app.run()
-    assert told == []
+    assert step_texts == []
 
 
 def test_a_given_translation_is_told_and_cleared(page: Run, snapshot: SnapshotAssertion) -> None:
@@ -161,7 +162,7 @@ def test_only_what_was_translated_is_in_the_address(page: Run) -> None:
     set_field(app, "sentence", "a " * 504)
     assert "504 words" in problem(app)
     assert address(app) == good
-    set_field(app, "sentence", OPENING)
+    set_field(app, "sentence", DEFAULT_SENTENCE)
     assert address(app) == {}
 
 
@@ -170,7 +171,9 @@ def test_rows_are_said_to_add_up_to_what_is_shown(page: Run, snapshot: SnapshotA
 
     def sum_of_a_row() -> str:
         (reading,) = panel_texts(app, "how_to_read")
-        return next(told for told in reading.split(". ") if "1" in told and not re.search(r"\d\d", told))
+        return next(
+            step_texts for step_texts in reading.split(". ") if "1" in step_texts and not re.search(r"\d\d", step_texts)
+        )
 
     assert sum_of_a_row() == snapshot(name="end mark shown")
     set_field(app, "end", False)

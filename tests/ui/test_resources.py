@@ -23,9 +23,9 @@ from attnviz.text import Tokenizer
 from attnviz.ui import resources, shared_payloads
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import MODELS_VARIABLE, model_folder, models
-from attnviz.ui.shared_payloads import on_show
+from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.step import verification_badge
-from attnviz.ui.step.payload_addresses import place_of
+from attnviz.ui.step.payload_addresses import payload_address
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import fetched, records_of
@@ -91,10 +91,10 @@ def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
 ) -> None:
     trace = Translator.load(en_fr, device="cpu").translate(SENTENCES[0])
     elsewhere = en_fr.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
-    before = place_of(View(MAIN, on_show(trace)), "maxout", "light")
+    before = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
     drawn = [fetched(before)]
     elsewhere.rename(en_fr)
-    after = place_of(View(MAIN, on_show(trace)), "maxout", "light")
+    after = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
     drawn.append(fetched(after))
     assert before != after
     pairs = readout.pairs(trace, resources.weights_of(trace), 0)

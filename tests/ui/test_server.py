@@ -28,8 +28,8 @@ from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif
 from attnviz.ui import modules, resources, server, session_payloads
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.pages import translate
-from attnviz.ui.shared_payloads import address, on_show
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.shared_payloads import address, register_trace
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from tests.browser.server import running_page
 from tests.figures import synthetic
 
@@ -123,7 +123,7 @@ def test_the_folder_of_another_version_is_not_there() -> None:
 
 @pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
 def test_a_record_is_handed_out_to_whoever_shows_its_translation(folder: str) -> None:
-    trace = on_show(synthetic.trace())
+    trace = register_trace(synthetic.trace())
     path, _, query = address(trace, "energy", "light", every=True).partition("?")
     status, headers, text = get(folder + path, query=query)
     assert status == 200
@@ -160,21 +160,21 @@ def test_the_opening_page_is_translated_beforehand(
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     folder = shutil.copytree(model_folder, tmp_path / "en-fr")
-    server.get_ready()
+    server.warm_up()
     # Whatever would be loaded or translated now is not what is there already.
     monkeypatch.setattr(resources.Translator, "load", None)
-    assert resources.translate(str(folder), "auto", OPENING, 5, None).source_text == OPENING
+    assert resources.translate(str(folder), "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
 
 
 def test_a_damaged_model_does_not_stop_the_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    server.get_ready()
+    server.warm_up()
     shutil.copytree(model_folder, tmp_path / "en-fr")
     for name in ("tokenizer.model", "model.safetensors", "config.json"):
         (tmp_path / "en-fr" / name).write_bytes(b"no model")
-        server.get_ready()
+        server.warm_up()
 
 
 def test_getting_ready_leaves_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_getting_ready_leaves_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = sys.getswitchinterval()
     monkeypatch.setattr(translate, "translate_opening", None)
     with pytest.raises(TypeError):
-        server.get_ready()
+        server.warm_up()
     assert sys.getswitchinterval() == usual
 
 
@@ -212,7 +212,7 @@ def test_what_visitors_leave_behind_is_given_back_though_nothing_happens() -> No
     del ring
 
     async def some_time() -> None:
-        tidying = asyncio.create_task(server.tidy(seconds=0.01))
+        tidying = asyncio.create_task(server.collect_garbage(seconds=0.01))
         for _ in range(500):
             if gone() is None:
                 break

@@ -19,10 +19,10 @@ from attnviz.architectures.transformer import TRANSFORMER
 from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.trace.interventions import ReplaceWeights, keep_words
+from attnviz.trace.interventions import ReplaceWeights, forced_prefix
 from attnviz.ui import shared_payloads
 from attnviz.ui.lab import lab_payloads as lab
-from attnviz.ui.shared_payloads import UnknownPayloadError, address, on_show, payload
+from attnviz.ui.shared_payloads import UnknownPayloadError, address, payload, register_trace
 from attnviz.ui.step import step_payloads as step_view
 from attnviz.ui.step.step_payloads import MAKERS
 from attnviz.ui.why import why_payloads as why
@@ -54,7 +54,7 @@ OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equ
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a translation whose model is at hand, and which is on show."""
-    return on_show(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
+    return register_trace(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
 
 
 def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
@@ -77,7 +77,7 @@ def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
 
 def test_what_is_of_another_kind_of_network_cannot_be_had(trace: Trace, tokenizer: Tokenizer) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
-    other = on_show(Translator(network, tokenizer).translate(SENTENCES[0]))
+    other = register_trace(Translator(network, tokenizer).translate(SENTENCES[0]))
     for shown, there, missing in ((trace, "posterior", HEADS), (other, "values", RECURRENT)):
         assert fetched(address(shown, there, "light", every=True))
         for name in missing:
@@ -90,7 +90,7 @@ def test_what_needs_no_weights_can_be_had_without_the_model(
     attention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    trace = on_show(synthetic.trace(attention=attention))
+    trace = register_trace(synthetic.trace(attention=attention))
     names = WITHOUT_ATTENTION if attention == "none" else {*OF_ALL, *RECURRENT} - {"context", "changed"}
     for name in sorted(names):
         at = address(trace, name, "dark", every=name != "verification")
@@ -106,14 +106,14 @@ def test_what_changed_is_told_against_a_translation_of_the_same_sentence_that_is
 ) -> None:
     count = len(trace.source_ids)
     row = ReplaceWeights(tuple(float(j == 0) for j in range(count)), 1)
-    made = on_show(translator.translate(SENTENCES[0], interventions=[*keep_words(trace.target_ids, 1), row]))
+    made = register_trace(translator.translate(SENTENCES[0], interventions=[*forced_prefix(trace.target_ids, 1), row]))
     found = fetched(address(made, "changed", "light", every=True, parent=trace))
     sentences = [found["captions"][str(step)][1] for step in range(len(made.target_ids))]
     assert [without_numbers(re.sub("“.*?”", "“…”", sentence)) for sentence in sentences[:2]] == snapshot
     assert (
         fetched(address(made, "changed", "light", every=False, parent=trace), 1)["values"]["1"] == found["values"]["1"]
     )
-    other = on_show(translator.translate(SENTENCES[2]))
+    other = register_trace(translator.translate(SENTENCES[2]))
     gone = synthetic.trace(seed=78)
     for parent in (None, other, gone):
         with pytest.raises(UnknownPayloadError):
@@ -169,9 +169,9 @@ def test_a_record_is_made_once_for_all_visitors(trace: Trace) -> None:
 
 def test_a_translation_is_there_as_long_as_somebody_shows_it() -> None:
     trace = synthetic.trace(seed=77)
-    shown = on_show(trace)
+    shown = register_trace(trace)
     twin = synthetic.trace(seed=77)
-    assert on_show(twin) is shown, "visitors of the same translation show one object"
+    assert register_trace(twin) is shown, "visitors of the same translation show one object"
     at = address(trace, "energy", "light", every=True)
     assert fetched(at)
     del trace, shown, twin
@@ -183,7 +183,7 @@ def test_a_translation_is_there_as_long_as_somebody_shows_it() -> None:
 def test_an_altered_translation_is_drawn_as_it_is(trace: Trace) -> None:
     energies = trace.energies.copy()
     energies[0, 0] += 1
-    altered = on_show(dataclasses.replace(trace, energies=energies))
+    altered = register_trace(dataclasses.replace(trace, energies=energies))
     one, other = (fetched(address(each, "energy", "light", every=True)) for each in (trace, altered))
     assert one["values"]["0"] != other["values"]["0"]
     assert one["values"]["1"] == other["values"]["1"]
@@ -206,7 +206,7 @@ def test_the_chosen_word_is_verified_too(trace: Trace) -> None:
     assert without["holds"]
     assert with_it["holds"]
     logit_attributions = [
-        next(row for row in found["rows"] if row[0] == "logit attribution sums") for found in (without, with_it)
+        next(row for row in found["rows"] if row[0] == "attribution sums") for found in (without, with_it)
     ]
     assert int(logit_attributions[1][1]) == int(logit_attributions[0][1]) + 1
 

@@ -14,9 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.components.chart.chart import EVERY_STEP
 from attnviz.ui.components.player.player import player_payload
-from attnviz.ui.page_state.address import forget_view, keep_page, own_parameters, page_payload
+from attnviz.ui.page_state.address import forget_view, own_parameters, page_payload, set_page_address
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
-from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, put
+from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, set_request
 from attnviz.ui.page_state.parameters import browser_parameters
 from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, source_of, with_selection
 from attnviz.ui.page_state.view import MAIN, View
@@ -99,7 +99,7 @@ CHOSEN = {
 def test_everything_that_changes_the_picture_is_in_the_link() -> None:
     view, kept = main_view(), {}
     assert heatmap_choices(kept, view, CHOSEN) == HeatmapChoices("pieces", "cividis", True, False, True, "difference")
-    keep_page(kept, "entry", {"sentence": "A dog."})
+    set_page_address(kept, "entry", {"sentence": "A dog."})
     written = {key: value for key, value in own_parameters(kept, view).items() if value is not None}
     assert written == CHOSEN
     assert page_payload(kept) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
@@ -127,7 +127,7 @@ def test_the_identity_of_a_translation_is_more_than_its_pieces() -> None:
 
 def test_an_example_takes_the_given_translation_away() -> None:
     kept: dict[Any, Any] = {SENTENCE: "x", TARGET: "y"}
-    put(kept, "A dog.")
+    set_request(kept, "A dog.")
     assert (kept[SENTENCE], kept[TARGET]) == ("A dog.", "")
 
 

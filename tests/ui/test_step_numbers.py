@@ -33,9 +33,9 @@ from attnviz.ui.components.findings.findings import SEVERITY, findings_payload
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.shared_payloads import PayloadRequest
 from attnviz.ui.step.attributed_word import pair, piece_of
-from attnviz.ui.step.logit_attribution import called
+from attnviz.ui.step.logit_attribution import piece_heading
 from attnviz.ui.step.verification_badge import verification_payload, verification_rows
-from attnviz.wording.findings import finding_sentence, step_look
+from attnviz.wording.findings import finding_sentence, step_attention_sentence
 from attnviz.wording.logit_attribution import idle_sources, logit_attribution_sentence, odds
 from attnviz.wording.numbers import power_of_ten
 from attnviz.wording.verification import badge_text, discrepancy_text, quantity_names
@@ -48,15 +48,15 @@ from tests.ui.shown_payloads import badge, mounted, payload, records_of, texts_w
 
 
 def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion) -> None:
-    app, told = page(), set()
+    app, summary = page(), set()
     for step in (1, 2, mounted(app, "view_state")[0]["steps"]):
         (found,) = records_of(app, "verification_badge", step - 1)
         assert found["holds"]
-        numbers, shown, *_ = re.findall(r"\d+(?:,\d+)*", found["told"])
+        numbers, shown, *_ = re.findall(r"\d+(?:,\d+)*", found["summary"])
         assert shown == str(step)
         assert int(numbers.replace(",", "")) > 1000
-        told.add(without_numbers(found["told"]))
-    assert sorted(told) == snapshot
+        summary.add(without_numbers(found["summary"]))
+    assert sorted(summary) == snapshot
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
@@ -113,8 +113,8 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
     monkeypatch.setattr("attnviz.ui.step.verification_badge.weights_digest_of", lambda _: "wrong")
     found = badge(page())
     assert not found["holds"]
-    assert "query W s, no." in found["told"]
-    assert any("query W s, number" in told and "recomputed" in told for told in found["wrong"])
+    assert "query W s, no." in found["summary"]
+    assert any("query W s, number" in summary and "recomputed" in summary for summary in found["wrong"])
     assert next(row[0] for row in found["rows"] if row[-1] == "✗") == "query W s"
 
 
@@ -133,7 +133,7 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(
     app = page()
     (found,) = records_of(app, "verification_badge", 1)
     assert not found["holds"]
-    assert found["told"] == snapshot
+    assert found["summary"] == snapshot
 
 
 def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
@@ -143,12 +143,12 @@ def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
     dot = {name: tensor.numpy() for name, tensor in make_network("general", **sizes).state_dict().items()}
     found = verification_payload(PayloadRequest(make_trace(hidden=10), dot, (0,), "light", None))
     assert not found["holds"]
-    assert found["told"] == snapshot
+    assert found["summary"] == snapshot
 
     def broken(*arguments: object) -> None:
         raise ValueError("a defect of the program")
 
-    monkeypatch.setattr("attnviz.analysis.verification.decode_weighed", broken)
+    monkeypatch.setattr("attnviz.analysis.verification.decode_with_alignment", broken)
     monkeypatch.setattr(
         "attnviz.ui.shared_payloads._MADE", LRUCache(1, size=len)
     )  # what other tests proved is not there
@@ -222,21 +222,21 @@ def chosen_captions(app: AppTest, **selection: str) -> list[str]:
 def test_typed_words_become_pieces(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     for index in range(len(tokenizer)):
         assert piece_of(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
-    first, told = piece_of("bicyclettes", tokenizer)
+    first, summary = piece_of("bicyclettes", tokenizer)
     pieces = [piece_name(tokenizer.piece(index)) for index in tokenizer.encode("bicyclettes")]
     assert piece_name(tokenizer.piece(first)) in pieces[:2]
-    assert piece_name(tokenizer.piece(first)) in told
-    assert told == snapshot(name="several pieces")
-    unknown, told = piece_of("北京", tokenizer)
+    assert piece_name(tokenizer.piece(first)) in summary
+    assert summary == snapshot(name="several pieces")
+    unknown, summary = piece_of("北京", tokenizer)
     assert unknown is None
-    assert told == snapshot(name="never seen")
+    assert summary == snapshot(name="never seen")
     assert piece_of("   ", tokenizer)[0] is None
 
 
 @given(strategies.texts)
 def test_anything_typed_is_a_piece_or_a_sentence(tokenizer: Tokenizer, text: str) -> None:
-    index, told = piece_of(text, tokenizer)
-    assert told if index is None else 0 <= index < len(tokenizer)
+    index, summary = piece_of(text, tokenizer)
+    assert summary if index is None else 0 <= index < len(tokenizer)
 
 
 def test_a_word_is_held_against_the_likeliest_other() -> None:
@@ -254,8 +254,8 @@ def test_the_logit_attribution_in_words_tells_much_attention_without_effect(snap
     trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
     entries = LogitAttribution(2, 7, 0.5, -1.25, 0.75, np.array([0.001, 2.0, -0.5, 0.0, 0.0]))
     assert idle_sources(entries, alpha) == [0]
-    told = logit_attribution_sentence(trace, entries, "zone", None)
-    assert told == snapshot(name="one word")
+    summary = logit_attribution_sentence(trace, entries, "zone", None)
+    assert summary == snapshot(name="one word")
     contrast = logit_attribution_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
     assert contrast == snapshot(name="as likely")
     behind = logit_attribution_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
@@ -289,14 +289,14 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(
     chosen = {"word": str(word), "foil": str(foil), "typed_word": "bicyclettes", "typed_foil": "montagnardes"}
     shown = boxes(app, **chosen)
     assert (shown["word"], shown["foil"]) == ("bicyclettes", "montagnardes")
-    assert len(shown["told"]) == 2
+    assert len(shown["feedback"]) == 2
     assert all("“bicyclettes”" in heading for heading in chosen_captions(app, **chosen))
     (given,) = mounted(app, "attributed_word")
     assert payload(given["named"], word="0", typed_word="bicyclettes")["piece"] == word
     first = piece_name(tokenizer.piece(word))
-    assert f"“{first}”" in called(first, "bicyclettes")
-    assert called("bi", "bicyclettes") == snapshot
-    assert called(first, None) == f"“{first}”"
+    assert f"“{first}”" in piece_heading(first, "bicyclettes")
+    assert piece_heading("bi", "bicyclettes") == snapshot
+    assert piece_heading(first, None) == f"“{first}”"
 
 
 def test_the_difference_of_two_logit_attributions_is_the_ratio_of_the_probabilities(
@@ -327,9 +327,9 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
     assert f"All {verification.numbers:,} numbers of step 1 are verified" in badge_text(verification, 0)
     assert {check.quantity for check in verification.checks} <= set(quantity_names())
     assert len(verification_rows(verification)) == len(verification.checks)
-    told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
-    assert piece_name(trace.source_pieces[1]) in told
-    assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
+    summary = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
+    assert piece_name(trace.source_pieces[1]) in summary
+    assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in summary
     for wrong, more in ((1, ""), (2, " (and so did 1 other quantity)"), (3, " (and so did 2 other quantities)")):
         checks = list(verification.checks)
         for number in range(wrong):
@@ -351,10 +351,10 @@ def test_powers_of_ten(amount: float, text: str) -> None:
 def test_every_finding_has_a_sentence() -> None:
     trace = make_trace()
     for kind in Kind:
-        told = finding_sentence(trace, Finding(kind, -1.0, target=0, source=1))
-        assert "{" not in told
+        summary = finding_sentence(trace, Finding(kind, -1.0, target=0, source=1))
+        assert "{" not in summary
         words = trace.words()
-        assert words.target[0] in told or words.source[1] in told
+        assert words.target[0] in summary or words.source[1] in summary
     assert set(SEVERITY) == set(Kind)
 
 
@@ -380,8 +380,8 @@ def test_the_summary_by_hand(snapshot: SnapshotAssertion) -> None:
     assert unsure["summary"] != record["summary"]
     assert unsure["findings"]
     back = even[[2, 0, 1, 3, 4]]
-    told = findings_payload(dataclasses.replace(trace, alignment=back))["summary"]
-    assert told == snapshot(name="a step back")
+    summary = findings_payload(dataclasses.replace(trace, alignment=back))["summary"]
+    assert summary == snapshot(name="a step back")
 
 
 def test_the_look_of_a_step_by_hand(snapshot: SnapshotAssertion) -> None:
@@ -390,5 +390,5 @@ def test_the_look_of_a_step_by_hand(snapshot: SnapshotAssertion) -> None:
     rows[2] = [0.01, 0.01, 0.4, 0.28, 0.3]
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
     trace = dataclasses.replace(trace, alignment=rows, log_probabilities=chances)
-    assert step_look(trace, 2) == snapshot(name="wide")
-    assert step_look(trace, 1) == snapshot(name="narrow")
+    assert step_attention_sentence(trace, 2) == snapshot(name="wide")
+    assert step_attention_sentence(trace, 1) == snapshot(name="narrow")

@@ -160,10 +160,10 @@ def test_the_measured_heads_are_those_of_the_model_in_the_repository_and_of_its_
     card = (place / "README.md").read_text(encoding="utf-8")
     for layer in (1, 2, 3):
         for head in (1, 2, 3, 4):
-            told = next(line for line in card.splitlines() if line.startswith(f"| head {head} of layer {layer} |"))
+            summary = next(line for line in card.splitlines() if line.startswith(f"| head {head} of layer {layer} |"))
             here = [row for row in rows if (row["layer"], row["head"]) == (str(layer), str(head))]
             rates = {(row["file"], row["links"]): float(row["aer"]) for row in here}
-            expected = [float(cell) for cell in told.strip("| ").split("|")[1:]]
+            expected = [float(cell) for cell in summary.strip("| ").split("|")[1:]]
             names = ("hansards-dev37", "europarl100", "hansards-test200")
             found = [rates[f"align/{name}.jsonl", "mutual argmax"] for name in names]
             found.append(rates["align/hansards-test200.jsonl", "argmax"])
@@ -255,15 +255,15 @@ def test_the_answers_of_all_five_stand_beside_one_another_and_are_verified(
     assert not app.exception
     (lanes,) = mounted(app, "side_by_side")
     assert [lane["model"] for lane in lanes["lanes"]] == [FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE]
-    told: list[str] = []
+    summary: list[str] = []
     for lane in lanes["lanes"]:
         trace = Translator.load(folder / lane["model"], "cpu").translate(SENTENCE, beam=5)
         assert "".join(lane["parts"]).removesuffix(" </s>").strip() == trace.translation
         count = sum(array.size for array in load_weights(folder / lane["model"]).values())
-        assert f"{count:,} " in lane["told"]
-        told.append(without_numbers(lane["told"]))
+        assert f"{count:,} " in lane["summary"]
+        summary.append(without_numbers(lane["summary"]))
         assert len(lane["notes"]) == len(lanes["labels"])
-    assert told == snapshot
+    assert summary == snapshot
     (gallery,) = mounted(app, "gallery")
     assert [cell["code"] for cell in gallery["groups"][0]["cells"]] == [DOT, ADDITIVE, TRANSFORMER, LARGE]
     for cell in gallery["groups"][0]["cells"]:
@@ -271,7 +271,7 @@ def test_the_answers_of_all_five_stand_beside_one_another_and_are_verified(
         assert " ".join(cell["columns_of"][:2]) == " ".join(SENTENCE.split()[:2])
     found = fetched(mounted(app, "verification_badge")[0]["at"], len(lanes["labels"]) - 1)
     assert found["holds"]
-    assert "in 5 models" in found["told"]
+    assert "in 5 models" in found["summary"]
     assert address(app) == {"sentence": SENTENCE, "rung": "answers"}
     app.session_state["tables-answers"] = True
     app.run()
@@ -338,27 +338,27 @@ def test_the_pair_begins_with_the_translation_and_another_sentence_brings_its_ow
     assert "pair" not in address(app)
 
 
-def bag_told(app: AppTest) -> str:
+def comparisons_caption(app: AppTest) -> str:
     """Return what is said of the bag of vectors."""
-    *_, told = [one["captions"]["every"][1] for one in mounted(app, "chart") if "every" in one.get("captions", {})]
-    return str(told)
+    *_, summary = [one["captions"]["every"][1] for one in mounted(app, "chart") if "every" in one.get("captions", {})]
+    return str(summary)
 
 
 def test_two_words_change_places_and_the_verdict_does_not(
     page: Run, detector: Path, snapshot: SnapshotAssertion
 ) -> None:
     app = page(rung="pair")
-    before = bag_told(app)
+    before = comparisons_caption(app)
     assert before == snapshot(name="one order")
     app.button(key="swap_button").click().run()
     assert not app.exception
     assert address(app)["swap"] == "2.5"
-    assert without_numbers(bag_told(app)) == snapshot(name="another order")
+    assert without_numbers(comparisons_caption(app)) == snapshot(name="another order")
     first, *rest = SENTENCE.removesuffix(".").split()
     rest[0], rest[3] = rest[3], rest[0]
     assert " ".join([first, *rest]) + "." in texts(app)
     app.button(key="swap_button").click().run()
-    assert bag_told(app) == before
+    assert comparisons_caption(app) == before
     assert "swap" not in address(app)
 
 
@@ -366,7 +366,7 @@ def test_two_words_change_places_and_the_verdict_does_not(
 def test_a_swap_that_there_is_not_is_not_made(page: Run, detector: Path, swap: str) -> None:
     app = page(rung="pair", swap=swap)
     assert not app.exception
-    assert bag_told(app) == bag_told(page(rung="pair"))
+    assert comparisons_caption(app) == comparisons_caption(page(rung="pair"))
 
 
 def test_one_word_cannot_be_swapped(page: Run, detector: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.toolbar import translation
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts
@@ -30,7 +30,7 @@ def test_the_opening_example_is_searched_as_chosen_and_called_what_it_is(
     translate = translation.translate
     monkeypatch.setattr(translation, "translate", lambda *wish: asked.append(wish[2:4]) or translate(*wish))
     app = page(sentence=" ", **linked)
-    assert asked == [(" ", beam), (OPENING, beam)]
+    assert asked == [(" ", beam), (DEFAULT_SENTENCE, beam)]
     assert panel_texts(app, "messages") == snapshot(name="opening example")
     set_field(app, "sentence", "Two dogs.")
     set_field(app, "sentence", " ")

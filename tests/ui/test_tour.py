@@ -39,7 +39,7 @@ def card(app: AppTest) -> dict[str, Any]:
 
 def test_its_card_is_in_the_language_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", depth="idea", step="2")
-    assert server(app)["tourable"]
+    assert server(app)["hasTour"]
     assert [button.key for button in app.button if button.key == "tour_button"]
     set_field(app, "lang", "fr")
     assert [one["title"] for one in card(app)["stops"]][-1] == "À vous"
@@ -63,7 +63,7 @@ def test_what_its_card_has_is_the_translation(page: Run) -> None:
     assert bool(quiz["questions"]) != record["stops"][7]["missing"]
     for one in quiz["questions"]:
         np.testing.assert_allclose(one["shares"], words.alignment[one["word"]], atol=1e-6)
-        assert int(np.argmax(one["shares"])) in one["looked"]
+        assert int(np.argmax(one["shares"])) in one["attended"]
         np.testing.assert_allclose(one["later"], after[one["word"]], atol=1e-6)
         assert int(np.argmax(one["later"])) in one["meant"]
 
@@ -81,7 +81,7 @@ def test_other_translators_have_what_they_have(
     assert missing - {8} == ({3, 4, 7} if kind == "none" else {7})
     assert (8 in missing) >= (kind == "none")
     for one in record["stops"]:
-        assert one["told"]
+        assert one["texts"]
     if kind == "transformer":
         assert not record["stops"][3]["pull"]["shown"]
         for one in record["stops"][7].get("quiz", {"questions": []})["questions"]:
@@ -91,7 +91,7 @@ def test_other_translators_have_what_they_have(
 
 def test_there_is_none_in_the_lab(lab: Run) -> None:
     app = lab(sentence=SENTENCES[0], search="greedy", tour="3", step="2")
-    assert not server(app)["tourable"]
+    assert not server(app)["hasTour"]
     assert mounted(app, "tour") == []
 
 

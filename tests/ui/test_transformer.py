@@ -16,11 +16,11 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
-from attnviz.export.files import Look, contents
+from attnviz.export.files import FigureOptions, contents
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace, WhatIf
-from attnviz.trace.changes import LookAlike, WriteWords
+from attnviz.trace.changes import UniformAttention, WriteWords
 from attnviz.translator import Translator
 from attnviz.ui import resources
 from attnviz.ui.page_state.view import View
@@ -70,7 +70,7 @@ def heatmap_of(app: AppTest) -> NDArray[np.float64]:
     return rows.reshape([int(size) for size in cells["shape"].split(",")]).astype(float)
 
 
-def told(app: AppTest) -> str:
+def summary(app: AppTest) -> str:
     """Return all that the page says in words of its own."""
     return "\n".join(
         [texts(app), *(str(one.value) for one in app.caption), *(one.proto.body for one in app.get("html"))]
@@ -136,7 +136,7 @@ def test_another_choice_of_heads_keeps_the_step(trace: TransformerTrace, page: R
     assert not app.exception
     np.testing.assert_allclose(heatmap_of(app), trace.seen_by(0, 1).words().alignment, atol=1e-6)
     assert address(app)["heads"] == "1.2"
-    assert "head 2 of layer 1" in told(app)
+    assert "head 2 of layer 1" in summary(app)
 
 
 def test_the_stages_are_of_the_head_that_is_chosen(
@@ -178,7 +178,7 @@ def test_an_altered_number_is_found_in_a_saved_trace(trace: TransformerTrace, pa
     app = opened_again(page(**LINK), wrong.to_json())
     found = badge(app)
     assert not found["holds"]
-    assert "scores s, French to English" in found["told"]
+    assert "scores s, French to English" in found["summary"]
 
 
 def test_what_is_not_there_is_said(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
@@ -227,12 +227,12 @@ def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, pa
     assert not app.exception
     assert mounted(app, "other_word")
     (cards,) = mounted(app, "what_ifs")
-    assert (len(cards["cards"]), cards["onShow"]) == (2, 1)
+    assert (len(cards["cards"]), cards["current"]) == (2, 1)
     assert badge(app)["holds"]
 
 
 def test_a_look_cannot_be_changed_by_hand(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(**LINK, what_ifs=written([WhatIf(0, LookAlike(0))]), what_if="1")
+    app = page(**LINK, what_ifs=written([WhatIf(0, UniformAttention(0))]), what_if="1")
     assert panel_texts(app, "what_if_problem") == snapshot
     assert mounted(app, "what_ifs")[0]["cards"] == []
 
@@ -265,9 +265,9 @@ def test_pictures_and_files_to_take_away(trace: TransformerTrace, transformer: P
         assert one.figure.layout.meta["alt"]
         assert len(one.numbers)
     for ending in ("html", "tex", "pharaoh", "json", "csv"):
-        assert contents(seen, ending, Look()), ending
-    assert b"head 2 of layer 2" in contents(seen, "html", Look())
-    assert contents(seen, "pharaoh", Look()) != contents(trace.seen_by(0, 0), "pharaoh", Look())
+        assert contents(seen, ending, FigureOptions()), ending
+    assert b"head 2 of layer 2" in contents(seen, "html", FigureOptions())
+    assert contents(seen, "pharaoh", FigureOptions()) != contents(trace.seen_by(0, 0), "pharaoh", FigureOptions())
 
 
 def test_a_damaged_model_is_not_left_out_unheard(transformer: Path) -> None:

@@ -16,9 +16,9 @@ from attnviz.trace import WhatIfs
 from attnviz.trace.changes import resolved, shares_of
 from attnviz.trace.what_ifs import MOST
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.page_state.what_ifs import tried_in
+from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.resources import models, translate
-from attnviz.ui.step.what_if import take_up
+from attnviz.ui.step.what_if import handle_what_if
 from attnviz.ui.toolbar.opened_file import open_file
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.fields import set_field
@@ -36,8 +36,8 @@ def page(page: Run) -> Run:
 
 def ask(app: AppTest, **asked: Any) -> AppTest:
     """Have the page take up what a browser asks of what is on show, and run."""
-    on_show = view(app)
-    take_up(app.session_state, on_show, asked_of(on_show, asked))
+    current = view(app)
+    handle_what_if(app.session_state, current, asked_of(current, asked))
     app.run()
     assert not app.exception
     return app
@@ -50,14 +50,14 @@ def asked_of(view: View, asked: dict[str, Any]) -> dict[str, Any]:
 
 def view(app: AppTest) -> View:
     """Return what is on show, made anew from what the session keeps."""
-    tried = tried_in(app.session_state, MAIN)
+    tried = stored_what_ifs(app.session_state, MAIN)
     first = translate(str(models()["en-fr"]), "auto", SENTENCE, 1, None)
     traces = [first]
     for what_if in tried.what_ifs:
         how = resolved(traces[what_if.parent], what_if.change, held=what_if.held)
         traces.append(translate(str(models()["en-fr"]), "auto", SENTENCE, 1, how.target, how.interventions))
     what_ifs = WhatIfs(first, tried.what_ifs, tuple(traces[1:]))
-    return View(MAIN, what_ifs.trace(tried.on_show), what_ifs, tried.on_show)
+    return View(MAIN, what_ifs.trace(tried.current), what_ifs, tried.current)
 
 
 def opened(app: AppTest, path: Path) -> None:
@@ -73,12 +73,12 @@ def opened(app: AppTest, path: Path) -> None:
 def shown(app: AppTest) -> tuple[str, int]:
     """Return the identity of what the browser is told to show, with the card on show."""
     (server,), (cards,) = mounted(app, "view_state"), mounted(app, "what_ifs")
-    return server["identity"], cards["onShow"]
+    return server["identity"], cards["current"]
 
 
 def cards(app: AppTest) -> list[str]:
     (record,) = mounted(app, "what_ifs")
-    return [card["told"] for card in record["cards"]]
+    return [card["description"] for card in record["cards"]]
 
 
 def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
@@ -205,6 +205,7 @@ def test_what_cannot_be_done_gets_a_sentence_and_changes_nothing(
     assert panel_texts(app, "what_if_problem") == []  # gone with the next what-if
 
 
+@pytest.mark.nightly
 def test_there_is_an_end_to_the_cards(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     for source in range(MOST + 1):
@@ -263,12 +264,12 @@ def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: 
     assert shown(app) == (saved.first.fingerprint, 0)
     of = View(MAIN, saved.first, saved)
     for number in (2, 1):
-        take_up(app.session_state, of, asked_of(of, {"kind": "what_if", "index": number}))
+        handle_what_if(app.session_state, of, asked_of(of, {"kind": "what_if", "index": number}))
         app.run()
         assert shown(app) == (saved.trace(number).fingerprint, number)
     assert "what_ifs" not in address(app), "no link has what is in a file"
     of = View(MAIN, saved.trace(1), saved, 1)
-    take_up(app.session_state, of, asked_of(of, {"kind": "alike", "step": 2}))
+    handle_what_if(app.session_state, of, asked_of(of, {"kind": "alike", "step": 2}))
     app.run()
     assert "It is not available" in texts(app)
     assert cards(app) == told
@@ -282,7 +283,7 @@ def test_more_can_be_tried_on_a_file_where_the_model_is(page: Run, tmp_path: Pat
     opened(app, tmp_path / "one.json")
     assert shown(app)[0] == first.fingerprint
     of = View(MAIN, first, WhatIfs(first))
-    take_up(app.session_state, of, asked_of(of, {"kind": "alike", "step": 1, "held": True}))
+    handle_what_if(app.session_state, of, asked_of(of, {"kind": "alike", "step": 1, "held": True}))
     app.run()
     assert not app.exception
     assert len(cards(app)) == 2

@@ -16,13 +16,13 @@ from attnviz import AttnvizError
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.sentences import TABLE_3
 from attnviz.text import Tokenizer
-from attnviz.ui.shared_payloads import UnknownPayloadError, on_show
+from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from attnviz.ui.why.gradient_decay import signals_tables
-from attnviz.ui.why.growth import grown
+from attnviz.ui.why.growth import growth_of
 from attnviz.ui.why.length_curve import measured
-from attnviz.ui.why.three_models import JUDGE, MODELS, judge, missing, trio, trio_stamp
+from attnviz.ui.why.three_models import JUDGE, MODELS, judge, missing_models_reason, trio, trio_stamp
 from attnviz.ui.why.why_page import why_pictures
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
@@ -186,7 +186,9 @@ def test_bad_input_is_told_and_the_example_shown(page: Run) -> None:
     app = page(sentence=" ")
     assert not app.exception
     assert "The sentence is empty" in texts(app)
-    assert [word["text"] for word in mounted(app, "side_by_side")[0]["lanes"][0]["source"]][:2] == OPENING.split()[:2]
+    assert [word["text"] for word in mounted(app, "side_by_side")[0]["lanes"][0]["source"]][
+        :2
+    ] == DEFAULT_SENTENCE.split()[:2]
 
 
 def test_the_language_is_that_of_the_page(page: Run) -> None:
@@ -203,10 +205,10 @@ def test_a_model_that_cuts_the_words_otherwise_is_told_in_the_place_of_the_pictu
 ) -> None:
     coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
     save_model(folder / MODELS[0], make_network("none", vocabulary_size=len(coarse)), coarse)
-    good = on_show(trio(SENTENCE, "C'est l'été.").good)
-    at = address_of(good, "forced-words", "light", every=True, models=trio_stamp())
+    reference = register_trace(trio(SENTENCE, "C'est l'été.").reference)
+    at = address_of(reference, "forced-words", "light", every=True, models=trio_stamp())
     assert fetched(at)["captions"]["every"][1] == snapshot
-    assert "every" in fetched(address_of(good, "signals", "light", every=True, models=trio_stamp()))["captions"]
+    assert "every" in fetched(address_of(reference, "signals", "light", every=True, models=trio_stamp()))["captions"]
     ((_, table),) = signals_tables(trio(SENTENCE, "C'est l'été."))
     assert [name for name in table if MODELS[0] in name] == []
 
@@ -214,18 +216,18 @@ def test_a_model_that_cuts_the_words_otherwise_is_told_in_the_place_of_the_pictu
 def test_records_are_made_anew_where_one_of_the_models_was_replaced(
     folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
-    good = on_show(trio(SENTENCE, SENTENCES[7]).good)
-    before, at = trio_stamp(), lambda: address_of(good, "signals", "light", every=True, models=trio_stamp())
+    reference = register_trace(trio(SENTENCE, SENTENCES[7]).reference)
+    before, at = trio_stamp(), lambda: address_of(reference, "signals", "light", every=True, models=trio_stamp())
     one = fetched(at())
     save_model(folder / MODELS[1], make_network("general", hidden_size=8), tokenizer)
     assert trio_stamp() != before
     assert fetched(at())["captions"] != one["captions"]
     shutil.rmtree(folder / MODELS[0])
-    assert missing()
+    assert missing_models_reason()
     with pytest.raises(UnknownPayloadError):
-        fetched(address_of(good, "signals", "dark", every=True, models="gone"))
+        fetched(address_of(reference, "signals", "dark", every=True, models="gone"))
     with pytest.raises(AttnvizError, match="Not installed"):
-        grown(good)
+        growth_of(reference)
 
 
 def test_every_picture_is_saved_and_has_its_numbers(folder: Path) -> None:

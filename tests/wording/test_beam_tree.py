@@ -10,15 +10,15 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.text import EOS
 from attnviz.trace import BeamTree
 from attnviz.wording import beam_tree
-from attnviz.wording.beam_tree import course_of_search, fate_name, told_hypothesis, where_it_is
+from attnviz.wording.beam_tree import fate_name, hypothesis_text, position_sentence, search_sentence
 from attnviz.wording.numbers import NO_BREAK, decimal
 from tests.figures.trees import ASSIS, CHAT, NOIR, small
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
-def why_it_won(tree: BeamTree) -> str:
-    return beam_tree.why_it_won(tree).replace(NO_BREAK, " ")
+def winner_sentence(tree: BeamTree) -> str:
+    return beam_tree.winner_sentence(tree).replace(NO_BREAK, " ")
 
 
 def fate_of(tree: BeamTree, index: int) -> str:
@@ -27,7 +27,7 @@ def fate_of(tree: BeamTree, index: int) -> str:
 
 @EACH_LANGUAGE
 def test_the_division_by_the_length_is_told_in_numbers(snapshot: SnapshotAssertion) -> None:
-    told = why_it_won(small())
+    told = winner_sentence(small())
     assert f"{decimal(-3.0)} / 4 = {decimal(-0.75, 3)}" in told
     assert f"{decimal(-2.0)} / 2 = {decimal(-1.0, 3)}" in told
     assert told == snapshot
@@ -37,7 +37,7 @@ def test_the_division_by_the_length_is_told_in_numbers(snapshot: SnapshotAsserti
 def test_without_it_the_likeliest_wins(snapshot: SnapshotAssertion) -> None:
     tree = small(length_penalty=0.0)
     assert tree.text(tree.winner) == "le"
-    assert why_it_won(tree) == snapshot
+    assert winner_sentence(tree) == snapshot
 
 
 @EACH_LANGUAGE
@@ -46,7 +46,7 @@ def test_a_power_of_the_length_is_written_as_one(snapshot: SnapshotAssertion) ->
     told = beam_tree.scoring(tree, tree.finished[0])
     assert told.replace(NO_BREAK, " ") == f"{decimal(-2.0)} / 2^{decimal(0.5, 1)} = {decimal(-1.414, 3)}"
     assert " " not in told  # it stays on one line
-    assert why_it_won(tree) == snapshot
+    assert winner_sentence(tree) == snapshot
 
 
 @EACH_LANGUAGE
@@ -57,7 +57,7 @@ def test_one_hypothesis_has_no_foil(snapshot: SnapshotAssertion) -> None:
         for place, k in enumerate((0, 3, 7, 10))
     )
     greedy = dataclasses.replace(tree, nodes=line, beam=1)
-    assert why_it_won(greedy) == snapshot
+    assert winner_sentence(greedy) == snapshot
 
 
 @EACH_LANGUAGE
@@ -69,18 +69,18 @@ def test_what_became_of_each(snapshot: SnapshotAssertion) -> None:
 
 @EACH_LANGUAGE
 def test_how_many_were_dropped_when(snapshot: SnapshotAssertion) -> None:
-    assert course_of_search(small()) == snapshot
+    assert search_sentence(small()) == snapshot
 
 
 @EACH_LANGUAGE
 def test_where_a_translation_is_that_did_not_win(snapshot: SnapshotAssertion) -> None:
     tree = small()
-    assert where_it_is(tree, tree.ids(tree.winner)) == ""
-    assert where_it_is(tree, (8, EOS)) == snapshot(name="finished second")
-    assert where_it_is(tree, (8, CHAT, ASSIS, EOS)) == snapshot(name="leaves at step 3")
-    assert where_it_is(tree, (9, NOIR, EOS)) == snapshot(name="leaves where one dropped")
-    assert where_it_is(tree, tree.ids(12)) == snapshot(name="dropped at step 4")
-    assert where_it_is(tree, (77, EOS)) == snapshot(name="not in the tree")
+    assert position_sentence(tree, tree.ids(tree.winner)) == ""
+    assert position_sentence(tree, (8, EOS)) == snapshot(name="finished second")
+    assert position_sentence(tree, (8, CHAT, ASSIS, EOS)) == snapshot(name="leaves at step 3")
+    assert position_sentence(tree, (9, NOIR, EOS)) == snapshot(name="leaves where one dropped")
+    assert position_sentence(tree, tree.ids(12)) == snapshot(name="dropped at step 4")
+    assert position_sentence(tree, (77, EOS)) == snapshot(name="not in the tree")
 
 
 def test_of_a_long_hypothesis_it_is_told_where_it_differs() -> None:
@@ -88,10 +88,10 @@ def test_of_a_long_hypothesis_it_is_told_where_it_differs() -> None:
     beginning = "\u2581" + "\u2581".join(f"mot{k}" for k in range(20))
     nodes = (dataclasses.replace(tree.nodes[0], piece=beginning), *tree.nodes[1:])
     tree = dataclasses.replace(tree, nodes=nodes)
-    assert told_hypothesis(tree, 10).startswith("“mot0 mot1")
-    assert told_hypothesis(tree, 10).endswith("…”")
-    assert told_hypothesis(tree, 11, beside=10) == "“… mot18 mot19 assis noir assis”"
-    assert told_hypothesis(tree, 2, beside=10) == "“chat”"
+    assert hypothesis_text(tree, 10).startswith("“mot0 mot1")
+    assert hypothesis_text(tree, 10).endswith("…”")
+    assert hypothesis_text(tree, 11, beside=10) == "“… mot18 mot19 assis noir assis”"
+    assert hypothesis_text(tree, 2, beside=10) == "“chat”"
 
 
 @EACH_LANGUAGE
@@ -99,4 +99,4 @@ def test_an_empty_translation_is_named(snapshot: SnapshotAssertion) -> None:
     tree = small()
     empty = dataclasses.replace(tree.nodes[0], piece="</s>", piece_id=EOS, fate="finished", total=-9.0)
     tree = dataclasses.replace(tree, nodes=(empty, *tree.nodes[1:]))
-    assert told_hypothesis(tree, 0) == snapshot
+    assert hypothesis_text(tree, 0) == snapshot

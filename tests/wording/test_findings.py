@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.text import SPACE
 from attnviz.ui.components.findings.findings import findings_payload
-from attnviz.wording.findings import finding_sentence, nothing_found, step_look
+from attnviz.wording.findings import finding_sentence, nothing_found, step_attention_sentence
 from attnviz.wording.numbers import percent
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
@@ -73,7 +73,7 @@ def test_a_foil_that_hardly_counts_has_less_than_one_per_cent(snapshot: Snapshot
     trace = make_trace("one two three .", "un deux trois .")
     top = np.full_like(trace.top_probabilities, 0.0004)
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
-    told = step_look(dataclasses.replace(trace, top_probabilities=top, log_probabilities=chances), 0)
+    told = step_attention_sentence(dataclasses.replace(trace, top_probabilities=top, log_probabilities=chances), 0)
     assert percent(0.0004) in told
     assert " 0\u00a0%" not in told
     assert without_numbers(told) == snapshot
@@ -84,4 +84,4 @@ def test_an_apostrophe_is_called_by_its_name(snapshot: SnapshotAssertion) -> Non
     trace = make_trace("one two three .", "un deux trois .")
     pieces = (trace.target_pieces[0], "'", SPACE + ".", *trace.target_pieces[3:])
     trace = dataclasses.replace(trace, target_pieces=pieces)
-    assert [step_look(trace, step).partition(".")[0] for step in (1, 2)] == snapshot
+    assert [step_attention_sentence(trace, step).partition(".")[0] for step in (1, 2)] == snapshot

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.heads import open_head, strongest_words, words_of_looks
+from attnviz.analysis.heads import open_head, strongest_words, word_weights_of_heads
 from attnviz.analysis.measures import weight_order
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
@@ -44,7 +44,7 @@ def numbers(text: str) -> list[str]:
 
 def is_told_without_signs(trace: Record, code: str) -> None:
     set_language(code)
-    words = told(trace)
+    words = step_texts(trace)
     for step in range(len(trace.target_pieces)):
         stages = words.narrate_idea(trace, step)
         assert {stage.number: stage.title for stage in stages} == words.idea_titles(trace)
@@ -70,7 +70,7 @@ def test_so_has_each_of_a_transformer(heads: TransformerTrace, seen: tuple[int |
 @EACH_LANGUAGE
 def test_a_transformer_tells_of_one_look_and_of_all(heads: TransformerTrace, snapshot: SnapshotAssertion) -> None:
     step, opened, words = 1, open_head(heads), heads.words()
-    stages = told(heads).narrate_idea(heads, step)
+    stages = step_texts(heads).narrate_idea(heads, step)
     assert [(without_numbers(stage.sentence), without_numbers(stage.outcome)) for stage in stages] == snapshot
     fits, look, looks, kept, word = stages
     assert "8" in numbers(fits.sentence)
@@ -79,9 +79,9 @@ def test_a_transformer_tells_of_one_look_and_of_all(heads: TransformerTrace, sna
     own, mean = float(opened.weights[step, best]), float(heads.alignment[step, best])
     for number in (percent(own), percent(mean), "8"):
         assert number in look.outcome
-    alone = told(heads.seen_by(1, 2)).narrate_idea(heads.seen_by(1, 2), step)[1]
+    alone = step_texts(heads.seen_by(1, 2)).narrate_idea(heads.seen_by(1, 2), step)[1]
     assert without_numbers(alone.outcome) == snapshot(name="of one head")
-    shares, most = words_of_looks(heads, step), strongest_words(heads, step)
+    shares, most = word_weights_of_heads(heads, step), strongest_words(heads, step)
     np.testing.assert_allclose(shares.sum(axis=-1), 1, atol=1e-5)
     np.testing.assert_allclose(shares.mean(axis=(0, 1)) @ np.ones(len(words.source)), 1, atol=1e-5)
     here = most[opened.layer, opened.head]

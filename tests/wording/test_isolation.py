@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from attnviz import Attention, attention, export, figures, read_attention
 from attnviz.analysis.findings import findings_of
 from attnviz.analysis.findings.summary import summarise
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.export.html_table import heatmap_html
 from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
 from attnviz.text import isolated, without_isolates
@@ -48,7 +48,7 @@ def test_sentences_and_tables_isolate_them(record: Attention) -> None:
     said = [heatmap_alt(record), heatmap_alt(record, by="pieces"), summary_sentence(summarise(record))]
     said += [finding_sentence(record, finding) for finding in findings_of(record)]
     for step in range(3):
-        stage = told(record).narrate(record, step)[0]
+        stage = step_texts(record).narrate(record, step)[0]
         said += [stage.sentence, stage.outcome]
         said.append(str(record.step_figure(step).layout.meta["alt"]))
     table = heatmap_table(record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from attnviz.wording.transformer_page import LINES, ladder_equation
+from attnviz.wording.transformer_page import LINES, exhibit_equation
 
 LADDER = [lines for lines in LINES.values() if lines]
 
@@ -34,7 +34,7 @@ def test_what_differs_from_the_rung_below_is_marked() -> None:
 def test_the_equation_has_a_mark_for_each_changed_line() -> None:
     for rung, lines in LINES.items():
         if lines:
-            latex = ladder_equation(rung, "light").latex
+            latex = exhibit_equation(rung, "light").latex
             changed = [line for line in lines if line.before]
             assert latex.count(r"\blacktriangleright") == len(changed)
             assert len(re.findall(r"\\text\{changed\}", latex)) == len(changed)

@@ -16,11 +16,11 @@ from attnviz.wording.learning import (
     SHARES,
     counted,
     grouped,
-    learnt_when,
+    halfway_sentence,
     measure_names,
     measure_rules,
     measured_at,
-    said_at,
+    own_translation_sentence,
 )
 from tests.figures.test_learning import run
 
@@ -48,21 +48,21 @@ def test_a_moment_is_told_with_what_was_measured_by_then(snapshot: SnapshotAsser
 @EACH_LANGUAGE
 def test_what_it_says_is_cut_short(snapshot: SnapshotAssertion) -> None:
     found = replace(run(), translations=(("",), (" Oui.",), ("ab " * 90,), ("z",)))
-    assert said_at(found, 0, 0) == snapshot(name="nothing")
-    assert said_at(found, 0, 1) == snapshot(name="a word")
-    assert len(said_at(found, 0, 2)) < 130
-    assert said_at(found, 0, 2).endswith("…")
+    assert own_translation_sentence(found, 0, 0) == snapshot(name="nothing")
+    assert own_translation_sentence(found, 0, 1) == snapshot(name="a word")
+    assert len(own_translation_sentence(found, 0, 2)) < 130
+    assert own_translation_sentence(found, 0, 2).endswith("…")
 
 
 @EACH_LANGUAGE
 def test_what_is_learnt_first_is_told_first(snapshot: SnapshotAssertion) -> None:
     curves = {"content": ((0, 0.0), (100, 0.5)), "articles": ((0, 0.0), (60, 0.3), (100, 0.4)), "marks": ((0, 0.1),)}
-    told = learnt_when(replace(run(), curves=curves))
+    told = halfway_sentence(replace(run(), curves=curves))
     names = measure_names()
     assert told.index(f"{names['articles']} 40") < told.index(f"{names['content']} 50")
     assert names["marks"] not in told
     assert told == snapshot
-    assert learnt_when(replace(run(), curves={})) == ""
+    assert halfway_sentence(replace(run(), curves={})) == ""
 
 
 def test_numbers_of_five_digits_are_grouped() -> None:

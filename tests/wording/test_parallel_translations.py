@@ -6,14 +6,14 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.wording.numbers import decimal
-from attnviz.wording.parallel_translations import standing
+from attnviz.wording.parallel_translations import bleu_gap_sentence
 
 
 @pytest.mark.usefixtures("each_language")
 def test_where_the_transformer_stands_follows_from_the_scores(snapshot: SnapshotAssertion) -> None:
     additive = {"1-10": 30.0, "11-20": 22.0, "21-30": 15.0}
-    told = standing(additive, {"1-10": 31.0, "11-20": 20.5, "21-30": 12.0})
+    told = bleu_gap_sentence(additive, {"1-10": 31.0, "11-20": 20.5, "21-30": 12.0})
     assert decimal(3.0, 1) in told
     assert told == snapshot(name="behind at 2 of 3 lengths")
-    assert standing(additive, dict(additive)) == snapshot(name="as good everywhere")
-    assert standing(additive, {"31-40": 9.0}) == ""
+    assert bleu_gap_sentence(additive, dict(additive)) == snapshot(name="as good everywhere")
+    assert bleu_gap_sentence(additive, {"31-40": 9.0}) == ""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
+from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Message
@@ -67,3 +70,31 @@ def test_guides_use_the_terms_of_the_field(pattern: str) -> None:
 )
 def test_private_words_are_found(text: str) -> None:
     assert found(ENGLISH, text)
+
+
+IDENTIFIERS = re.compile(
+    r"(?<![a-z])(?:ledgers?|microscopes?|rivals?|firmness|proofs?|prove[sdr]?|provers?|toured|reckon\w*|shel(?:f|ves)|unheard"
+    r"|lacking|passages?|telling|dial|looked|look_of|branches|answers_of)(?![a-z])"
+)
+"""Private words, as parts of names in Python, JavaScript and style sheets."""
+
+
+def names_in(path: Path) -> set[str]:
+    """Return the names in a source file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return {one.string for one in tokenize.generate_tokens(io.StringIO(text).readline) if one.type == tokenize.NAME}
+    return set(re.findall(r"[A-Za-z_$][\w$-]*", re.sub(r"(?s)//[^\n]*|/\*.*?\*/", "", text)))
+
+
+def test_names_in_the_code_use_the_terms_of_the_field() -> None:
+    package = REPOSITORY / "attnviz"
+    paths = [path for path in package.rglob("*") if path.suffix in (".py", ".js", ".ts", ".css", ".html")]
+    found = {
+        f"{path.relative_to(package)}: {name}"
+        for path in paths
+        if "browser_programs" not in path.parts
+        for name in {path.stem, *names_in(path)}
+        if IDENTIFIERS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+    }
+    assert found == set()

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.wording.diagram import diagram_terms
 from attnviz.wording.equations import equation_templates
-from attnviz.wording.terms import signs
+from attnviz.wording.terms import symbols
 from tests.equation_symbols import symbols_of
 from tests.figures import synthetic
 
@@ -42,5 +42,5 @@ def test_every_symbol_of_the_equations_has_a_place(attention: str, readout: str)
 
 
 def test_signs_are_letters_with_their_indices_and_what_stands_between() -> None:
-    assert signs(r"\tilde s_{⟦i⟧} , b") == [("s\u0303", "⟦i⟧"), (",", ""), ("b", "")]
-    assert signs("") == []
+    assert symbols(r"\tilde s_{⟦i⟧} , b") == [("s\u0303", "⟦i⟧"), (",", ""), ("b", "")]
+    assert symbols("") == []

@@ -18,7 +18,7 @@ from attnviz.trace.interventions import ExcludePosition
 from attnviz.wording.coloured_text import coloured, plain, spans
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import decimal, percent
-from attnviz.wording.quiz import by_chance, explained, opening, quiz_words
+from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_words
 from attnviz.wording.tour import AFTER, PULL, QUIZ, stop_titles, tour_stops
 from attnviz.wording.tour_data import TourData
 from tests.figures.synthetic import trace as make_trace
@@ -80,9 +80,9 @@ def test_the_numbers_are_those_of_the_translation(seed: int) -> None:
     assert percent(float(alpha.max())) in said[5]
     assert percent(float(trace.probabilities[step])) in said[6]
     assert told.after is not None
-    after = told.after[told.turned]
+    after = told.after[told.posterior_word]
     assert percent(float(after.max())) in said[AFTER]
-    assert percent(float(words.alignment[told.turned][after.argmax()])) in said[AFTER]
+    assert percent(float(words.alignment[told.posterior_word][after.argmax()])) in said[AFTER]
 
 
 @EACH_LANGUAGE
@@ -105,7 +105,7 @@ def test_answers_are_explained_by_their_numbers(seed: int, known: bool) -> None:
     for one in questions(told.record, told.after):
         text = plain(explained(told, one))
         assert percent(float(told.record.words().alignment[one.word].max())) in text
-        assert f"“{told.record.words().source[one.looked[0]]}”" in text
+        assert f"“{told.record.words().source[one.attended[0]]}”" in text
         if told.after is not None:
             assert percent(float(told.after[one.word].max())) in text
     assert bool(quiz_words(told)["later"]) == known
@@ -118,7 +118,7 @@ def test_where_nothing_can_be_asked_it_is_said(snapshot: SnapshotAssertion) -> N
     trace = make_trace("The green house .", "La maison verte .")
     asked = questions(trace, None)
     chances = odds(trace, asked)
-    said = by_chance(chances, len(asked), after=False)
+    said = chance_sentence(chances, len(asked), after=False)
     assert decimal(len(asked) / len(trace.words().source), 1) in said
     assert said == snapshot(name="by chance")
     assert len(stop_titles()) == QUIZ

@@ -28,10 +28,10 @@ def findings_of(trace: Readable) -> list[Finding]:
     """
     words = trace.words()
     if not knows_words(trace) or trace.imported:
-        looks = [*of_source(trace, words), *of_shift(words)]
-        looks += [*of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words)]
-        looks += of_probabilities(trace, words) if knows_words(trace) else []
-        return [dataclasses.replace(finding, strong=False) for finding in looks]
+        findings = [*of_source(trace, words), *of_shift(words)]
+        findings += [*of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words)]
+        findings += of_probabilities(trace, words) if knows_words(trace) else []
+        return [dataclasses.replace(finding, strong=False) for finding in findings]
     if trace.attends and not trace.attends_once:
         return list(of_probabilities(trace, words))
     by_source = [*of_source(trace, words), *of_shift(words)] if trace.attends else []

@@ -12,7 +12,7 @@ from attnviz.trace import Attention, Words
 
 
 class Read(Protocol):
-    """A translation in which findings can be found: a `Trace`, or the needed part of one."""
+    """The part of a `Trace` that findings are computed from."""
 
     @property
     def source_pieces(self) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ class Finding:
 
     kind: Kind
     value: float
-    """The measure behind it, by kind.
+    """The measured value, by kind.
 
     Coverage (the mean of several words), number of occurrences, share of the largest entropy, share of all attention,
     distance in words, alpha, or probability.

@@ -55,11 +55,11 @@ def of_source(trace: Readable, words: Words) -> Iterator[Finding]:
         return
     known = _known(trace, words)
     yield from _passed_over(words.source, known, covered.tolist())
-    looks = words.alignment.argmax(axis=1)
+    attended = words.alignment.argmax(axis=1)
     for index, amount in enumerate(covered.tolist()):
         if known[index] and amount >= MUCH_COVERAGE:
-            steps = [step for i in np.flatnonzero(looks == index) for step in words.target_groups[i]]
-            by_word = max(int((looks == index).sum()), 1)
+            steps = [step for i in np.flatnonzero(attended == index) for step in words.target_groups[i]]
+            by_word = max(int((attended == index).sum()), 1)
             sure = not knows_words(trace) or (
                 float(np.exp(trace.log_probabilities[steps].sum() / by_word)) >= LITTLE_CONFIDENCE
             )
@@ -76,13 +76,13 @@ def _passed_over(source: tuple[str, ...], known: list[bool], covered: list[float
     little = [amount < LITTLE_IN_A_ROW or not fine for amount, fine in zip(covered, known, strict=True)]
     for low, run in groupby(range(len(source)), key=little.__getitem__):
         words = [j for j in run if known[j]] if low else []
-        telling = [j for j in words if content[j]]
+        content_words = [j for j in words if content[j]]
         mean = sum(covered[j] for j in words) / max(len(words), 1)
-        enough = len(telling) > 1 or len(words) >= LEAST_IN_A_ROW
+        enough = len(content_words) > 1 or len(words) >= LEAST_IN_A_ROW
         if enough and mean < LITTLE_ON_AVERAGE:
             yield Finding(Kind.OMITTED, mean, source=words[0], last=words[-1], strong=True)
         else:
-            single = [j for j in telling if covered[j] < LITTLE_COVERAGE]
+            single = [j for j in content_words if covered[j] < LITTLE_COVERAGE]
             yield from (Finding(Kind.OMITTED, covered[j], source=j) for j in single)
 
 

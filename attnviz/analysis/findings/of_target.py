@@ -53,25 +53,25 @@ def of_repeats(trace: Readable, words: Words) -> Iterator[Finding]:
     """
     if not trace.attends:
         return
-    looks = np.where(words.alignment.any(axis=1), words.alignment.argmax(axis=1), -1).tolist()
+    attended = np.where(words.alignment.any(axis=1), words.alignment.argmax(axis=1), -1).tolist()
     stems = [word.casefold()[:STEM] for word in words.source]
     single = [stems.count(stem) == 1 for stem in stems]
     written: dict[str, list[int]] = {}
     for i, word in enumerate(words.target):
         same = word.casefold()
         if (
-            looks[i] >= 0
+            attended[i] >= 0
             and same not in FUNCTION_WORDS
-            and is_word(words.source[looks[i]])
+            and is_word(words.source[attended[i]])
             and sum(character.isalpha() for character in same) >= LEAST_LETTERS
         ):
             written.setdefault(same, []).append(i)
     for places in written.values():
         last = places[-1]
-        alike = [i for i in places if looks[i] == looks[last]]
+        alike = [i for i in places if attended[i] == attended[last]]
         if len(alike) > 1:
-            yield Finding(Kind.REPEATED, float(len(alike)), target=last, source=looks[last], strong=True)
-        elif len(places) > 1 and last - places[-2] <= NEAR and all(single[looks[i]] for i in places[-2:]):
+            yield Finding(Kind.REPEATED, float(len(alike)), target=last, source=attended[last], strong=True)
+        elif len(places) > 1 and last - places[-2] <= NEAR and all(single[attended[i]] for i in places[-2:]):
             yield Finding(Kind.REPEATED, float(len(places)), target=last, strong=True)
 
 

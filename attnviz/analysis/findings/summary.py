@@ -19,7 +19,7 @@ class Summary:
     """Pairs of neighbouring target words, without `</s>`."""
     forward: int
     """Number of these pairs whose second word attends no further left than the first; all if monotone."""
-    alike: float
+    perplexity: float
     """Perplexity of the attention, 2^H, averaged over the steps: the effective number of pieces attended to."""
     strongest: float
     """The largest weight of a step, averaged over the steps."""
@@ -33,11 +33,11 @@ def summarise(trace: Aligned) -> Summary | None:
         return None
     words = trace.words()
     ends = [i for i, word in enumerate(words.target) if word != "</s>" and words.alignment[i].any()]
-    looks = words.alignment[ends].argmax(axis=1)
+    attended = words.alignment[ends].argmax(axis=1)
     return Summary(
-        moves=max(len(looks) - 1, 0),
-        forward=int((np.diff(looks) >= 0).sum()),
-        alike=float(np.exp2(entropy(trace.alignment)).mean()),
+        moves=max(len(attended) - 1, 0),
+        forward=int((np.diff(attended) >= 0).sum()),
+        perplexity=float(np.exp2(entropy(trace.alignment)).mean()),
         strongest=float(trace.alignment.max(axis=1).mean()),
         identical=sum(1 for _ in words_spelled_alike(words)),
     )

@@ -1,10 +1,9 @@
-// The cards of what was tried by hand on the translation, and what they lead to. Words are set by textContent, so that
-// nothing is read as markup.
+// The cards of the what-ifs, and unpacking their translations. Texts are set by textContent, so that they are never markup.
 
 import { element } from "./drawn.js";
 
 /**
- * What a translation is drawn from, as it was packed: JSON, by gzip, in base64.
+ * Unpacks the data of a translation: gzipped JSON in base64.
  * @param {string} packed
  * @returns {Promise<LectureVersion>}
  */
@@ -19,9 +18,9 @@ export function unpacked(packed) {
  * @param {number} number
  * @param {Record<string, string>} words
  */
-export function cardItem({ told, on, words: written, per_word: rate }, number, words) {
+export function cardItem({ description, on, words: written, per_word: rate }, number, words) {
   const button = element("button", { type: "button" });
-  const head = [number ? `${number} ` : "", told, on ? ` ${on}` : ""].join("");
+  const head = [number ? `${number} ` : "", description, on ? ` ${on}` : ""].join("");
   const text = element("span", { lang: "fr" });
   for (const { text: word, kind, space } of written) {
     if (space) text.append(" ");

@@ -1,4 +1,4 @@
-// What the files for a lecture share: figures as they are drawn, and what is other in another language or theme.
+// Shared by the offline pages: drawing figures, and applying the changes of another language or theme.
 
 import { ROW_FRAME_WIDTH } from "../../figures/constants.js";
 
@@ -7,9 +7,9 @@ export const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 /** @param {string} id */
 export function at(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`there is no ${id}`);
-  return found;
+  const node = document.getElementById(id);
+  if (!node) throw new Error(`there is no ${id}`);
+  return node;
 }
 
 /**
@@ -22,7 +22,7 @@ export function element(kind, properties) {
 }
 
 /**
- * What `change` makes of `base`: [new] stands for itself, an object for changes inside, nothing for none.
+ * Applies `change` to `base`: [new] replaces it, an object has changes of its properties, undefined is no change.
  * @param {Json} base
  * @param {Json | undefined} change
  * @returns {Json}
@@ -71,7 +71,7 @@ export function framed({ meta, xaxis, shapes = [] }, step) {
 }
 
 /**
- * Marks the button of a choice that is on show.
+ * Marks the button of the current choice.
  * @param {string} id
  * @param {string} chosen
  */

@@ -1,6 +1,6 @@
-// What the page for a lecture is given: `attnviz/export/lecture.py` writes it.
+// Payloads of the offline pages, which `attnviz/export/lecture.py` and `attnviz/export/story.py` write.
 
-/** What is told of a step, and of each of its pictures. */
+/** Texts of a step and of each of its figures. */
 interface LectureStep {
   sentence: string;
   pictures: Record<string, { title: string; note: string }>;
@@ -10,12 +10,12 @@ interface LectureWords {
   heading: string;
   labels: { previous: string; next: string; step: string; grid: string; faces: string };
   steps: LectureStep[];
-  /** What each face of the heatmap is called, and how all is read with it. */
+  /** The name of each face of the heatmap, and the explanation below it. */
   faces: Record<string, string>;
   footers: Record<string, string>;
 }
 
-/** The faces of the heatmap, and of each picture the figures of all steps. */
+/** The faces of the heatmap, and each picture's figures by step. */
 interface LectureFigures {
   faces: Record<string, Figure>;
   pictures: Record<string, Figure[]>;
@@ -25,31 +25,31 @@ interface LectureFigures {
 interface LectureVersion {
   target: { text: string; space: boolean }[];
   words: Record<string, LectureWords>;
-  /** In the language at first and light; in each other variant what `changed` makes of them. */
+  /** The figures in the first language and the light theme, and the changes (`changed`) for each other variant. */
   figures: Json;
   changes: Record<string, Json | undefined>;
 }
 
-/** The translation on show at first, and the others there are. */
+/** The initial translation, and the others. */
 interface LecturePayload extends LectureVersion {
   source: string;
-  /** The step on show at first, from 1. */
+  /** The initial step, from 1. */
   step: number;
-  /** The face of the heatmap on show at first. */
+  /** The initial face of the heatmap. */
   face: string;
   language: string;
   /** Own name of each language. */
   names: Record<string, string>;
-  /** Where something was tried by hand: the cards in each language, which is on show at first, and what the others lead
-   * to, packed. */
+  /** With what-ifs: the cards in each language, the number of the initial translation, and the packed data of the
+   * others. */
   cards?: Record<string, { cards: LectureCard[]; words: Record<string, string> }>;
-  onShow?: number;
+  current?: number;
   others?: (string | null)[];
 }
 
-/** The first translation, or what was tried on it. */
+/** The first translation, or a what-if. */
 interface LectureCard {
-  told: string;
+  description: string;
   on: string;
   words: { text: string; kind: "same" | "other" | "gone"; space: boolean }[];
   per_word: string;
@@ -60,11 +60,11 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 interface StoryTable {
   head?: string[];
   rows?: string[][];
-  /** Says how many rows are left out; nothing where none is. */
+  /** Text on how many rows are left out, if any. */
   more?: string;
 }
 
-interface StoryChapterTold {
+interface StoryChapterTexts {
   heading: string;
   paragraphs: string[];
   pictures: { title: string; notes: string[]; table: StoryTable }[];
@@ -87,7 +87,7 @@ interface StoryWords {
   sentence: string;
   moments: string[];
   labels: { previous: string; next: string; step: string; numbers: string; references: string };
-  chapters: StoryChapterTold[];
+  chapters: StoryChapterTexts[];
   references: string[];
   footer: string;
 }

@@ -1,13 +1,13 @@
-// Moves through the steps of one saved translation. Words are set by textContent, so that nothing is read as markup.
+// Moves through the steps of one saved translation. Texts are set by textContent, so that they are never markup.
 
 import { cardItem, unpacked } from "./cards.js";
 import { at, changed, dark, draw, element, framed, languageButtons, press } from "./drawn.js";
 
 /** @type {LecturePayload} */
 const payload = JSON.parse(document.getElementById("payload")?.textContent ?? "");
-const UNDER_HEATMAP = ["posterior", "logit_attribution"]; // the other pictures of a step stand beside it
-/** The number of the translation on show, and what it is drawn from. */
-let onShow = payload.onShow ?? 0;
+const UNDER_HEATMAP = ["posterior", "logit-attribution"]; // the other figures of a step are beside it
+/** The number of the current translation, and its data. */
+let currentNumber = payload.current ?? 0;
 /** @type {LectureVersion} */
 let version = payload;
 const slider = /** @type {HTMLInputElement} */ (at("step"));
@@ -19,24 +19,24 @@ const count = () => version.target.length;
 const words = () => version.words[language];
 
 /**
- * The figures by translation, language and theme, as far as they were asked for.
+ * Cache of the figures by translation, language and theme.
  * @type {Map<string, LectureFigures>}
  */
 const variants = new Map();
 function figures() {
   const name = `${language}-${dark.matches ? "dark" : "light"}`;
-  const known = variants.get(`${onShow} ${name}`);
+  const known = variants.get(`${currentNumber} ${name}`);
   if (known) return known;
   const drawn = /** @type {any} */ (changed(version.figures, version.changes[name]));
   const { faces, ...pictures } = drawn;
-  variants.set(`${onShow} ${name}`, { faces, pictures });
+  variants.set(`${currentNumber} ${name}`, { faces, pictures });
   return { faces, pictures };
 }
 
-const WIDE = 640; // pixels; a heatmap that needs more than its column has a line to itself
+const WIDE = 640; // pixels of width above which a heatmap has a row to itself
 
 /**
- * The heatmap as it is drawn, and its width.
+ * The drawn heatmap and its width.
  * @type {{ heatmap: Figure, width: number } | null}
  */
 let shown = null;
@@ -46,7 +46,7 @@ function drawHeatmap(heatmap) {
   at("main").classList.toggle("wide", heatmap.layout.meta.narrowest > WIDE);
   const shapes = framed(heatmap.layout, step - 1);
   if (shown?.heatmap === heatmap && shown.width === chart.clientWidth) {
-    Plotly.relayout(chart, { shapes }); // a step moves no more than the frame
+    Plotly.relayout(chart, { shapes }); // a step moves only the frame
   } else {
     draw(chart, heatmap, shapes);
     shown = { heatmap, width: chart.clientWidth };
@@ -55,15 +55,15 @@ function drawHeatmap(heatmap) {
 
 function paint() {
   const { faces, pictures } = figures();
-  const told = words().steps[step - 1];
+  const texts = words().steps[step - 1];
   drawHeatmap(faces[face]);
   at("footer").textContent = words().footers[face];
   press("faces", face);
   at("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count()));
-  at("sentence").textContent = told.sentence;
+  at("sentence").textContent = texts.sentence;
   for (const [name, drawn] of Object.entries(pictures)) {
-    at(`title-${name}`).textContent = told.pictures[name].title;
-    at(`note-${name}`).textContent = told.pictures[name].note;
+    at(`title-${name}`).textContent = texts.pictures[name].title;
+    at(`note-${name}`).textContent = texts.pictures[name].note;
     draw(at(`picture-${name}`), drawn[step - 1]);
   }
   for (const word of at("target").querySelectorAll("button")) {
@@ -92,7 +92,7 @@ function go(chosen) {
 }
 
 /**
- * Says in the language what does not change with the step.
+ * Sets the language, and writes the texts that do not change with the step.
  * @param {string} code
  */
 function speak(code) {
@@ -122,43 +122,43 @@ function buildTarget() {
 }
 
 /**
- * The versions of which this page knows by now, by their number.
+ * Unpacked versions by their number.
  * @type {Map<number, LectureVersion>}
  */
-const versions = new Map([[onShow, payload]]);
+const versions = new Map([[currentNumber, payload]]);
 /** @param {number} number */
 async function versionOf(number) {
-  const found = versions.get(number) ?? await unpacked(payload.others?.[number] ?? "");
-  versions.set(number, found);
-  return found;
+  const data = versions.get(number) ?? await unpacked(payload.others?.[number] ?? "");
+  versions.set(number, data);
+  return data;
 }
 
-let wanted = onShow;
+let wanted = currentNumber;
 /**
- * Shows another translation of the sentence, at the step on show or the last it has.
+ * Shows another translation of the sentence, at the current step or the last it has.
  * @param {number} number
  */
 async function show(number) {
   wanted = number;
-  const found = await versionOf(number);
+  const data = await versionOf(number);
   if (wanted !== number) return; // another card was chosen meanwhile
-  [onShow, version] = [number, found];
+  [currentNumber, version] = [number, data];
   step = Math.min(step, count());
   buildTarget();
   speak(language);
   paint();
 }
 
-// The cards of what was tried by hand, where there are some; the words that differ from the first translation are marked.
+// Draws the what-if cards, if any; the words that differ from the first translation are marked.
 function drawCards() {
-  const told = payload.cards?.[language];
-  if (!told) return;
+  const list = payload.cards?.[language];
+  if (!list) return;
   at("what_ifs").hidden = false;
-  at("what-if").textContent = told.words.title;
+  at("what-if").textContent = list.words.title;
   const focused = [...at("cards").children].findIndex((item) => item.contains(document.activeElement));
-  at("cards").replaceChildren(...told.cards.map((card, number) => cardItem(card, number, told.words)));
+  at("cards").replaceChildren(...list.cards.map((card, number) => cardItem(card, number, list.words)));
   at("cards").querySelectorAll("button").forEach((button, number) => {
-    if (number === onShow) button.setAttribute("aria-current", "true");
+    if (number === currentNumber) button.setAttribute("aria-current", "true");
     button.onclick = () => void show(number);
   });
   if (focused >= 0) at("cards").children[focused].querySelector("button")?.focus({ preventScroll: true });
@@ -216,7 +216,7 @@ document.addEventListener("keydown", onKey);
 dark.addEventListener("change", paint);
 let width = 0;
 new ResizeObserver(([{ contentRect }]) => {
-  if (contentRect.width === width) return; // a step may change the height, and needs no second drawing
+  if (contentRect.width === width) return; // a change of the height alone needs no redraw
   width = contentRect.width;
   paint();
 }).observe(at("main"));

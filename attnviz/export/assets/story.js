@@ -1,5 +1,5 @@
-// Tells a saved story: its chapters, and where it has moments, a slider through them. Words are set by textContent, so
-// that nothing is read as markup.
+// Draws a saved story: its chapters, and a slider if it has moments. Texts are set by textContent, so that they are never
+// markup.
 
 import { at, changed, dark, draw, element, framed, languageButtons, press } from "./drawn.js";
 
@@ -9,13 +9,13 @@ const slider = /** @type {HTMLInputElement} */ (at("step"));
 const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
 let { language, opened: moment } = payload;
 
-const EDGE = 14; // pixels at the right for numbers that stand out of a picture, as on paper
+const EDGE = 14; // pixels at the right for numbers that extend beyond the plot
 
 const words = () => payload.words[language];
 const count = () => words().moments.length;
 
 /**
- * The figures by language and theme, as far as they were asked for.
+ * Cache of the figures by language and theme.
  * @type {Map<string, StoryChapterDrawn[]>}
  */
 const variants = new Map();
@@ -29,7 +29,7 @@ function chapters() {
 }
 
 /**
- * The figure of a picture at the moment on show.
+ * The figure of a picture at the current moment.
  * @param {StoryDrawn} drawn
  * @returns {Figure}
  */
@@ -62,11 +62,11 @@ function go(chosen) {
 }
 
 /**
- * The numbers of a picture, folded.
+ * The numbers of a figure in a collapsible table.
  * @param {StoryTable} table
  * @param {string} title
  */
-function folded({ head, rows, more }, title) {
+function collapsedTable({ head, rows, more }, title) {
   const box = element("details", {}), made = element("table", {}), top = made.createTHead().insertRow();
   box.append(element("summary", { textContent: title }));
   for (const name of head ?? []) top.append(element("th", { textContent: name, scope: "col" }));
@@ -83,14 +83,14 @@ function folded({ head, rows, more }, title) {
 }
 
 /**
- * @param {StoryChapterTold} chapter
+ * @param {StoryChapterTexts} chapter
  * @param {number} number
  */
 function section({ heading, paragraphs, pictures, tables }, number) {
   const made = element("section", {}), { labels } = words();
   const shown = element("div", { className: pictures.length === 3 ? "pictures three" : "pictures" });
   made.append(element("h2", { textContent: heading }));
-  made.append(...paragraphs.map((textContent) => element("p", { className: "told", textContent })));
+  made.append(...paragraphs.map((textContent) => element("p", { className: "paragraph", textContent })));
   const { equation } = chapters()[number];
   if (equation) {
     const set = element("div", { className: "scroll" });
@@ -102,15 +102,15 @@ function section({ heading, paragraphs, pictures, tables }, number) {
     scroll.append(element("div", { id: `picture-${number}-${place}`, className: "chart" }));
     figure.append(element("h3", { textContent: title }));
     figure.append(element("p", { id: `note-${number}-${place}`, className: "note" }), scroll);
-    if (table?.head) figure.append(folded(table, labels.numbers));
+    if (table?.head) figure.append(collapsedTable(table, labels.numbers));
     shown.append(figure);
   });
-  made.append(shown, ...tables.map((table) => folded(table, table.title)));
+  made.append(shown, ...tables.map((table) => collapsedTable(table, table.title)));
   return made;
 }
 
 /**
- * Says all in the language.
+ * Sets the language, and writes all texts.
  * @param {string} code
  */
 function speak(code) {

@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import BAR, NUMBER, Format, fields_of
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -95,12 +95,12 @@ def _read_sockeye(content: Content) -> Sentences:
     return Sentences(_blocks(content, sockeye=True), _sockeye)
 
 
-def _nematus(block: _Block) -> Found:
-    return Found(_fields(block, "Nematus"))
+def _nematus(block: _Block) -> SentencePair:
+    return SentencePair(_fields(block, "Nematus"))
 
 
-def _sockeye(block: _Block) -> Found:
-    return Found(_fields(block, "Sockeye"), rows="either")
+def _sockeye(block: _Block) -> SentencePair:
+    return SentencePair(_fields(block, "Sockeye"), rows="either")
 
 
 def _fields(block: _Block, origin: str) -> dict[str, object]:
@@ -108,13 +108,14 @@ def _fields(block: _Block, origin: str) -> dict[str, object]:
     if not rows or len({*map(len, rows)}) > 1 or max(len(rows), len(rows[0])) > MOST_TOKENS + 1:
         raise AttnvizError(
             gettext(
-                "The matrix after line {number} must have rows of the same length, at most {most}.",
+                "The matrix after line {number} must have rows of equal length, at most {most} rows and {most} "
+                "columns.",
                 number=block.number,
                 most=MOST_TOKENS + 1,
             )
         )
     matrix = np.array(rows, dtype=np.float64)
-    if not any(_near(matrix.shape, sizes) for sizes in (block.sizes, block.sizes[::-1])):
+    if not any(_has_sizes(matrix.shape, sizes) for sizes in (block.sizes, block.sizes[::-1])):
         raise AttnvizError(
             gettext(
                 "The matrix after line {number} has {rows} rows and {columns} columns, but its header gives "
@@ -127,9 +128,9 @@ def _fields(block: _Block, origin: str) -> dict[str, object]:
     return {"source": block.source, "target": block.target, "matrix": matrix, "origin": origin}
 
 
-def _near(shape: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
+def _has_sizes(shape: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
     """Return whether a matrix has these sizes, or one more for `</s>`."""
-    return all(size <= there <= size + 1 for there, size in zip(shape, sizes, strict=True))
+    return all(size <= actual <= size + 1 for actual, size in zip(shape, sizes, strict=True))
 
 
 def resembles(content: Content) -> str | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, is_number
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -32,10 +32,10 @@ class _Table(NamedTuple):
 
 def detect(content: Content) -> str | None:
     """Return why the text is one or more tables; None otherwise."""
-    found = _tables(content)
-    if not found:
+    tables = _tables(content)
+    if not tables:
         return None
-    if found[0].source is None:
+    if tables[0].source is None:
         return gettext("The file is a table of numbers.")
     return gettext("The file is a table: source tokens in the first row, target tokens in the first column.")
 
@@ -52,9 +52,9 @@ def _tables(content: Content) -> list[_Table] | None:
         return None
     for delimiter, quoted in ((",", True), ("\t", True), ("\t", False), (";", True), (" ", False)):
         blocks = _blocks(text, delimiter, quoted)
-        found = [_table(block, delimiter) for block in blocks or []]
-        if found and None not in found:
-            return [table for table in found if table]
+        tables = [_table(block, delimiter) for block in blocks or []]
+        if tables and None not in tables:
+            return [table for table in tables if table]
     return None
 
 
@@ -134,11 +134,11 @@ def _without_margins(
     return source[:columns], target[:rows], [row[: columns + 1] for row in body[:rows]]
 
 
-def _read(table: _Table) -> Found:
+def _read(table: _Table) -> SentencePair:
     fields: dict[str, object] = {"matrix": np.array(table.rows, dtype=np.float64)}
     if table.source is not None:
         fields |= {"source": table.source, "target": table.target}
-    return Found(fields, remarks=table.remarks)
+    return SentencePair(fields, remarks=table.remarks)
 
 
 def resembles(content: Content) -> str | None:

@@ -13,7 +13,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, are_weights, linked, matrix_of_groups
 from attnviz.importing.link_text import are_links, links_of, read_links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 _LINE = re.compile(r"([STHA])-([0-9]{1,9})\t(.*)")
@@ -30,16 +30,16 @@ class _Pair(NamedTuple):
 
 def detect(content: Content) -> str | None:
     """Return why the content is a fairseq log: it has A- lines; None otherwise."""
-    found = [_LINE.fullmatch(line) for line in content.lines]
-    if not any(line and line[1] == "A" for line in found):
+    matches = [_LINE.fullmatch(match) for match in content.lines]
+    if not any(match and match[1] == "A" for match in matches):
         return None
-    return gettext("The file has A-, S- and H- lines, each with the number of its sentence and a tab.")
+    return gettext("Some lines begin with A-, S- or H-, the number of a sentence and a tab, as in a fairseq log.")
 
 
 def read(content: Content) -> Sentences:
     """Return the pairs in the order of their ids, with the first of several hypotheses."""
-    said: dict[str, dict[int, str]] = {"S": {}, "H": {}}
-    found, several = dict[int, _Pair](), False
+    texts: dict[str, dict[int, str]] = {"S": {}, "H": {}}
+    aligned, repeated = dict[int, _Pair](), False
     order = list[int]()
     for number, line in enumerate(content.lines, 1):
         parts = _LINE.fullmatch(line)
@@ -50,20 +50,20 @@ def read(content: Content) -> Sentences:
             if kind == "H":
                 text = text.partition("\t")[2]
                 order.append(identity)
-            said[kind].setdefault(identity, text)
-        elif identity in found:
-            several = True
+            texts[kind].setdefault(identity, text)
+        elif identity in aligned:
+            repeated = True
         else:
-            found[identity] = _Pair(identity, number, said["S"].get(identity), said["H"].get(identity), text)
-    if missing := sorted(set(said["H"]) - set(found)):
+            aligned[identity] = _Pair(identity, number, texts["S"].get(identity), texts["H"].get(identity), text)
+    if missing := sorted(set(texts["H"]) - set(aligned)):
         raise AttnvizError(gettext("Sentence {number} has no A- line: the log is cut short.", number=missing[0]))
-    sources = {identity: pair._replace(source=said["S"].get(identity)) for identity, pair in found.items()}
-    pairs = [sources[identity] for identity in sorted(sources)]
-    remarks = ("best-only",) * several + ("reordered",) * (list(found) != sorted(found))
+    completed = {identity: pair._replace(source=texts["S"].get(identity)) for identity, pair in aligned.items()}
+    pairs = [completed[identity] for identity in sorted(completed)]
+    remarks = ("best-only",) * repeated + ("reordered",) * (list(aligned) != sorted(aligned))
     return Sentences(pairs, _read, base=0, remarks=remarks)
 
 
-def _read(pair: _Pair) -> Found:
+def _read(pair: _Pair) -> SentencePair:
     source, target = pair.source, pair.target
     text = pair.alignment
     if not text.strip() or are_links(text):
@@ -73,15 +73,15 @@ def _read(pair: _Pair) -> Found:
         links = links_of([(int(j), i) for i, j in enumerate(groups)])
         return linked(links, source=source, target=target, line=pair.identity)
     if are_weights(text):
-        fields = {side: given for side, given in (("source", source), ("target", target)) if given is not None}
+        fields = {side: tokens for side, tokens in (("source", source), ("target", target)) if tokens is not None}
         matrix = {"matrix": matrix_of_groups(text), "origin": "fairseq"}
-        return Found(fields | matrix, line=pair.identity)
+        return SentencePair(fields | matrix, line=pair.identity)
     raise AttnvizError(gettext("Line {number} has an alignment that is neither links nor weights.", number=pair.number))
 
 
 def resembles(content: Content) -> str | None:
     """Return the message for a log without A- lines; None for other content."""
-    if not any((found := _LINE.fullmatch(line)) and found[1] == "H" for line in content.lines):
+    if not any((match := _LINE.fullmatch(line)) and match[1] == "H" for line in content.lines):
         return None
     return gettext(
         "The file looks like a fairseq log, but it has no A- lines. Run fairseq-generate with --print-alignment "

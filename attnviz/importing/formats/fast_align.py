@@ -6,7 +6,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, fields_of, is_number, linked
 from attnviz.importing.link_text import are_links, read_links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 
@@ -37,7 +37,7 @@ def read(content: Content) -> Sentences:
     return Sentences(list(enumerate(content.lines, 1)), _line)
 
 
-def _line(item: tuple[int, str]) -> Found:
+def _line(item: tuple[int, str]) -> SentencePair:
     number, line = item
     fields = fields_of(line)
     if len(fields) not in (3, 4):

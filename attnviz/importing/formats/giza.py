@@ -9,7 +9,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, linked
 from attnviz.importing.link_text import links_of
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 _HEADER = re.compile(r"# [Ss]entence pair \(([0-9]{1,9})\) source length ([0-9]+) target length ([0-9]+).*")
@@ -35,7 +35,7 @@ def detect(content: Content) -> str | None:
 def read(content: Content) -> Sentences:
     """Return the pairs in the order of their numbers."""
     lines = content.lines
-    starts = [place for place, line in enumerate(lines) if _HEADER.fullmatch(line.strip())]
+    starts = [index for index, line in enumerate(lines) if _HEADER.fullmatch(line.strip())]
     blocks = list[_Block]()
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         header = _HEADER.fullmatch(lines[start].strip())
@@ -52,15 +52,15 @@ def read(content: Content) -> Sentences:
     return Sentences(ordered, _read, base=1, ends="never", remarks=("reordered",) if ordered != blocks else ())
 
 
-def _read(block: _Block) -> Found:
-    words, place = list[tuple[str, str]](), 0
+def _read(block: _Block) -> SentencePair:
+    words, offset = list[tuple[str, str]](), 0
     text = block.words.strip() + " "
-    while found := _WORD.match(text, place):
-        words.append((found[1], found[2]))
-        place = found.end()
+    while match := _WORD.match(text, offset):
+        words.append((match[1], match[2]))
+        offset = match.end()
     target = block.target.split()
     source = words[1:]
-    if place < len(text) or not words or words[0][0] != "NULL":
+    if offset < len(text) or not words or words[0][0] != "NULL":
         raise AttnvizError(
             gettext("Line {number} is not a list of source words with their links.", number=block.number + 2)
         )

@@ -19,7 +19,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_text import objects
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -37,10 +37,10 @@ def _attributes(value: Any) -> Mapping[str, Any]:
 
 
 def _sequences(content: Content) -> list[Any] | None:
-    found = objects(content)
-    if not found or len(found) != 1:
+    values = objects(content)
+    if not values or len(values) != 1:
         return None
-    sequences = _attributes(found[0]).get("sequence_attributions")
+    sequences = _attributes(values[0]).get("sequence_attributions")
     return sequences if isinstance(sequences, list) and sequences else None
 
 
@@ -56,7 +56,7 @@ def read(content: Content) -> Sentences:
     return Sentences(_sequences(content) or [], _read)
 
 
-def _read(sequence: Any) -> Found:
+def _read(sequence: Any) -> SentencePair:
     fields = _attributes(sequence)
     if fields.get("source_attributions") is None:
         raise AttnvizError(
@@ -76,7 +76,7 @@ def _read(sequence: Any) -> Found:
     begin = fields.get("attr_pos_start") or 0
     if isinstance(begin, int) and len(target) - begin == array.shape[-2]:
         target = target[begin:]
-    return Found({"source": source, "target": target, "matrix": array, "origin": "Inseq"})
+    return SentencePair({"source": source, "target": target, "matrix": array, "origin": "Inseq"})
 
 
 def _tokens(value: Any) -> list[str]:

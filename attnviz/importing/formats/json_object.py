@@ -15,7 +15,7 @@ from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_text import json_error, objects
 from attnviz.importing.link_text import MOST_LINKS, Link, Links, read_links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
 from attnviz.trace.storage import MARKS
@@ -128,64 +128,64 @@ def named(fields: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any] | 
 
 def detect(content: Content) -> str | None:
     """Return why the text is objects with a matrix or links, or files saved by this program; None otherwise."""
-    found = objects(content)
-    if not found:
+    items = objects(content)
+    if not items:
         return None
-    marks = {str(one.get("format")) for one in found if "format" in one}
+    marks = {str(item.get("format")) for item in items if "format" in item}
     if marks & {Attention.saved_as.mark, *MARKS}:
         return gettext("The file is JSON saved by attnviz.")
-    if not any(_matrix(one) or _link_value(one) is not None for one in found):
+    if not any(_matrix(item) or _link_value(item) is not None for item in items):
         return None
     return gettext("The file is JSON with tokens and a matrix or links.")
 
 
 def read(content: Content) -> Sentences:
     """Return one sentence pair for each object."""
-    found = objects(content) or []
-    items = [(number, one) for number, one in enumerate(found, 1)]
-    if all("S" in one and "P" in one and _matrix(one) is None for one in found):
+    values = objects(content) or []
+    items = [(number, item) for number, item in enumerate(values, 1)]
+    if all("S" in item and "P" in item and _matrix(item) is None for item in values):
         return Sentences(items, _gold)
     return Sentences(items, _object)
 
 
-def _object(item: tuple[int, Mapping[str, Any]]) -> Found:
+def _object(item: tuple[int, Mapping[str, Any]]) -> SentencePair:
     _, fields = item
     if fields.get("format") in MARKS:
         return _trace(fields)
     if fields.get("format") == Attention.saved_as.mark and "matrix" in fields:
-        return Found(fields)
-    kept = {
+        return SentencePair(fields)
+    known = {
         name: fields[name] for name in ("energies", "states", "gold", "words", "origin", "remarks") if name in fields
     }
-    if not isinstance(kept.get("origin", ""), str):
-        del kept["origin"]
+    if not isinstance(known.get("origin", ""), str):
+        del known["origin"]
     for side, names in (("source", SOURCES), ("target", TARGETS)):
-        if (given := named(fields, names)) is not None:
-            kept[side] = _tokens(given[1])
+        if (entry := named(fields, names)) is not None:
+            known[side] = _tokens(entry[1])
     matrix, links = _matrix(fields), _link_value(fields)
     if links is None and matrix and matrix[0].lower() in ("alignment", "alignments") and _are_pairs(matrix[1]):
-        if not _is_matrix_of(matrix[1], kept):
+        if not _is_matrix_of(matrix[1], known):
             links = matrix[1]
         else:
             raise AttnvizError(
                 gettext(
-                    "The field {name} could hold links or a matrix. Rename it to links or matrix.",
+                    "It is not clear whether the field {name} holds links or a matrix. Rename it to links or matrix.",
                     name=matrix[0],
                 )
             )
     if links is not None and "matrix" not in fields:
-        return Found(kept, _links(links))
+        return SentencePair(known, _links(links))
     if matrix is None:
-        raise AttnvizError(gettext("This attention object has no {names}.", names="matrix"))
-    return Found(kept | {"matrix": matrix[1]})
+        raise AttnvizError(gettext("Missing from this attention object: {names}.", names="matrix"))
+    return SentencePair(known | {"matrix": matrix[1]})
 
 
 def _matrix(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
     """Return the key and value of the first entry that may be a matrix, a list of lists; None where there is none."""
     for name in MATRICES:
-        given = named(fields, (name,))
-        if given and isinstance(given[1], list) and given[1] and isinstance(given[1][0], list):
-            return given
+        entry = named(fields, (name,))
+        if entry and isinstance(entry[1], list) and entry[1] and isinstance(entry[1][0], list):
+            return entry
     return ("matrix", fields["matrix"]) if "matrix" in fields else None
 
 
@@ -194,10 +194,10 @@ def _link_value(fields: Mapping[str, Any]) -> Any:
     if "S" in fields and isinstance(fields["S"], list):
         return fields["S"]
     for name in LINKS:
-        given = named(fields, (name,))
-        if given is None:
+        entry = named(fields, (name,))
+        if entry is None:
             continue
-        value = given[1]
+        value = entry[1]
         if isinstance(value, str) or (name in LINKS[:5] and isinstance(value, list)):
             return value
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
@@ -237,23 +237,27 @@ def _links(value: Any) -> Links:
 def _pairs(value: Any) -> list[Link]:
     """Return the links in a list of pairs; raise AttnvizError where they are invalid or too many."""
     if not isinstance(value, list) or len(value) > MOST_LINKS:
-        raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
-    found = list[Link]()
+        raise AttnvizError(
+            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
+        )
+    links = list[Link]()
     for pair in value:
         if isinstance(pair, Mapping):
             pair = [next((pair[name] for name in names if name in pair), None) for names in _ENDS]
         if not isinstance(pair, list) or len(pair) != 2 or not all(type(x) is int and 0 <= x < 10**6 for x in pair):
-            raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
-        found.append((pair[0], pair[1]))
-    return found
+            raise AttnvizError(
+                gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
+            )
+        links.append((pair[0], pair[1]))
+    return links
 
 
-def _gold(item: tuple[int, Mapping[str, Any]]) -> Found:
+def _gold(item: tuple[int, Mapping[str, Any]]) -> SentencePair:
     _, fields = item
     sure, possible = (frozenset(_pairs(fields[name])) for name in GOLD_LINKS)
-    tokens = {side: named(fields, names) for side, names in (("source", SOURCES), ("target", TARGETS))}
-    kept = {side: _tokens(given[1]) for side, given in tokens.items() if given is not None}
-    return Found(kept, Links(sure | possible, possible - sure, marked=True))
+    entries = {side: named(fields, names) for side, names in (("source", SOURCES), ("target", TARGETS))}
+    tokens = {side: _tokens(entry[1]) for side, entry in entries.items() if entry is not None}
+    return SentencePair(tokens, Links(sure | possible, possible - sure, annotated=True))
 
 
 def _tokens(value: Any) -> Any:
@@ -263,14 +267,14 @@ def _tokens(value: Any) -> Any:
     return value
 
 
-def _trace(fields: Mapping[str, Any]) -> Found:
+def _trace(fields: Mapping[str, Any]) -> SentencePair:
     """Return the pieces and the alignment of a saved trace of this program."""
     from attnviz.trace import WhatIfs
 
     first = WhatIfs.from_json(json.dumps(fields)).first
     if not first.attends:
         raise AttnvizError(gettext("This trace comes from a model without attention."))
-    return Found(
+    return SentencePair(
         {
             "source": list(first.source_surfaces),
             "target": list(first.target_pieces),
@@ -286,16 +290,16 @@ def resembles(content: Content) -> str | None:
         if (content.text.lstrip()[:1] == "[" and content.text.lstrip()[1:2].isalpha()) or not content.text.strip():
             return None
         return gettext("The file looks like JSON, but it is damaged: {error}.", error=error)
-    found = objects(content)
-    if found is None:
+    items = objects(content)
+    if items is None:
         return gettext("The file is JSON, but not an object.") if content.text.strip()[:1] in ("{", "[") else None
     needed = gettext(
         "An object needs three fields: source and target (lists of tokens), and matrix (a row of weights for "
         "each target token) or links."
     )
-    if not found[0]:
+    if not items[0]:
         return gettext("The file is an empty JSON object.") + f" {needed}"
-    names = ", ".join(str(name)[:30] for name in list(found[0])[:8])
+    names = ", ".join(str(name)[:30] for name in list(items[0])[:8])
     return gettext("The file is JSON without attention. Its fields are {found}.", found=names) + f" {needed}"
 
 

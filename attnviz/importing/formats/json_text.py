@@ -26,13 +26,13 @@ def json_values(content: Content) -> list[Any] | None:
 @lru_cache(maxsize=1)
 def _values(text: str) -> list[Any] | None:
     # Cached because every JSON detector parses the same file.
-    decoder, values, place = json.JSONDecoder(), list[Any](), 0
+    decoder, values, position = json.JSONDecoder(), list[Any](), 0
     try:
-        while place < len(text):
-            value, place = decoder.raw_decode(text, place)
+        while position < len(text):
+            value, position = decoder.raw_decode(text, position)
             values.append(value)
-            while place < len(text) and (text[place].isspace() or text[place] == ","):
-                place += 1
+            while position < len(text) and (text[position].isspace() or text[position] == ","):
+                position += 1
     except _FAILURES:
         return None
     if len(values) == 1 and isinstance(values[0], list) and all(isinstance(one, Mapping) for one in values[0]):

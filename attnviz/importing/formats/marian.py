@@ -22,7 +22,7 @@ from attnviz.importing.format import (
     matrix_of_groups,
 )
 from attnviz.importing.link_text import are_links, read_links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 _SCORE = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?(?:inf|nan)")
@@ -45,12 +45,12 @@ def detect(content: Content) -> str | None:
     lines = [_parsed(number, line) for number, line in content.filled]
     if not lines or None in lines:
         return None
-    found = [line for line in lines if line]
-    if {line.pair is None for line in found} == {True, False}:
+    parsed = [line for line in lines if line]
+    if {line.pair is None for line in parsed} == {True, False}:
         return None
-    if all(_SCORE.fullmatch(line.target or "") for line in found):
+    if all(_SCORE.fullmatch(line.target or "") for line in parsed):
         return gettext("Every line has a score, ||| and an alignment, as marian-scorer prints them.")
-    if found[0].pair is not None:
+    if parsed[0].pair is not None:
         return gettext("The file is an n-best list, with an alignment after each translation.")
     return gettext("Every line has a translation, ||| and an alignment.")
 
@@ -58,26 +58,26 @@ def detect(content: Content) -> str | None:
 def _parsed(number: int, line: str) -> _Line | None:
     """Return the parts of a line; None where it has no alignment."""
     parts = fields_of(line)
-    for place in (1, 2):
-        if place >= len(parts) or not (are_links(parts[place]) or are_weights(parts[place])):
+    for column in (1, 2):
+        if column >= len(parts) or not (are_links(parts[column]) or are_weights(parts[column])):
             continue
-        if place == 2 and not (parts[0].isdecimal() and len(parts[0]) < 10):
+        if column == 2 and not (parts[0].isdecimal() and len(parts[0]) < 10):
             return None
-        if place == 1 and len(parts) > 2 and are_links(parts[2]):
+        if column == 1 and len(parts) > 2 and are_links(parts[2]):
             return None
-        if place == 2 and are_links(parts[2]) and len(parts) == 4 and is_number(parts[3]):
+        if column == 2 and are_links(parts[2]) and len(parts) == 4 and is_number(parts[3]):
             return None  # four fields of fast_align whose source is a number
-        return _Line(number, parts[place - 1], parts[place], int(parts[0]) if place == 2 else None)
+        return _Line(number, parts[column - 1], parts[column], int(parts[0]) if column == 2 else None)
     return None
 
 
 def read(content: Content) -> Sentences:
     """Return one sentence pair for each line, or the best translation of each sentence of an n-best list."""
     lines = list(enumerate(content.lines, 1))
-    if (_parsed(*content.filled[0]) or _bad(*content.filled[0])).pair is not None:
+    if (_parsed(*content.filled[0]) or _raise_damaged(*content.filled[0])).pair is not None:
         lines = content.filled
     parsed = [
-        (_parsed(number, line) or _bad(number, line)) if line.strip() else _Line(number, "", "", None)
+        (_parsed(number, line) or _raise_damaged(number, line)) if line.strip() else _Line(number, "", "", None)
         for number, line in lines
     ]
     if all(_SCORE.fullmatch(line.target or "") for line in parsed if line.alignment):
@@ -89,16 +89,16 @@ def read(content: Content) -> Sentences:
         remarks = ("best-only",) if len(best) < len(parsed) else ()
         parsed = [best[pair] for pair in sorted(best, key=lambda pair: pair or 0)]
     if not soft and _targets_first(parsed):
-        return Sentences(parsed, _turned, "amun", base=0, remarks=remarks)
+        return Sentences(parsed, _swapped, "amun", base=0, remarks=remarks)
     title = "Marian" if soft else "Marian, OpenNMT-py, eole"
     return Sentences(parsed, _line, title, base=0, remarks=remarks)
 
 
-def _bad(number: int, line: str) -> _Line:
+def _raise_damaged(number: int, line: str) -> _Line:
     raise damaged_line(number, line)
 
 
-def _line(line: _Line) -> Found:
+def _line(line: _Line) -> SentencePair:
     if not line.alignment:
         raise AttnvizError(gettext("Line {number} is blank: it has no translation.", number=line.number))
     if are_links(line.alignment):
@@ -106,12 +106,12 @@ def _line(line: _Line) -> Found:
     fields = {"matrix": matrix_of_groups(line.alignment), "origin": "Marian"}
     if line.target is not None:
         fields["target"] = line.target
-    return Found(fields, line=line.pair)
+    return SentencePair(fields, line=line.pair)
 
 
-def _turned(line: _Line) -> Found:
+def _swapped(line: _Line) -> SentencePair:
     """Return a pair of amun, which writes the target index first."""
-    return linked(read_links(line.alignment).turned(), ("target-first",), target=line.target, line=line.pair)
+    return linked(read_links(line.alignment).swapped(), ("target-first",), target=line.target, line=line.pair)
 
 
 def _targets_first(lines: list[_Line]) -> bool:

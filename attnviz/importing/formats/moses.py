@@ -13,7 +13,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, fields_of, is_number, linked
 from attnviz.importing.link_text import Link, Links, are_links, links_of, read_links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 _PHRASE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?=([0-9]{1,6})(?:-([0-9]{1,6}))?")
@@ -37,10 +37,12 @@ def detect(content: Content) -> str | None:
     lines = [_parsed(number, line) for number, line in content.filled]
     if not lines or None in lines:
         return None
-    found = [line for line in lines if line]
-    if all(line.pair is None for line in found):
-        return gettext("After each phrase, every line gives the source words that it translates, such as |0-0|.")
-    if any(line.pair is None for line in found):
+    parsed = [line for line in lines if line]
+    if all(line.pair is None for line in parsed):
+        return gettext(
+            "Every line gives, after each phrase, the range of source words that this phrase translates, such as |0-0|."
+        )
+    if any(line.pair is None for line in parsed):
         return None
     return gettext("Every line is an entry of an n-best list: number, translation, features, score and alignment.")
 
@@ -71,10 +73,10 @@ def read(content: Content) -> Sentences:
     """Return one sentence pair for each line, or the best translation of each sentence."""
     parsed = []
     for number, line in content.filled:
-        found = _parsed(number, line)
-        if found is None:
+        entry = _parsed(number, line)
+        if entry is None:
             raise damaged_line(number, line)
-        parsed.append(found)
+        parsed.append(entry)
     blank = [number for number, line in enumerate(content.lines, 1) if not line.strip()]
     if blank:
         raise AttnvizError(gettext("Line {number} is blank: it has no translation.", number=blank[0]))
@@ -86,18 +88,18 @@ def read(content: Content) -> Sentences:
     return Sentences(ordered, _line, base=0, ends="never", remarks=remarks)
 
 
-def _line(line: _Line) -> Found:
+def _line(line: _Line) -> SentencePair:
     if not line.alignment and _segmented(line.target):
         return _from_segments(line)
     if are_links(line.alignment) or not line.alignment:
         return linked(read_links(line.alignment), target=line.target, line=line.pair)
     links = list[Link]()
     for group in line.alignment.split():
-        found = _PHRASE.fullmatch(group)
-        if found is None:
+        match = _PHRASE.fullmatch(group)
+        if match is None:
             raise damaged_line(line.number, line.alignment)
-        source = _span(int(found[1]), int(found[2] or found[1]), line)
-        links += [(j, i) for i in _span(int(found[3]), int(found[4] or found[3]), line) for j in source]
+        source = _span(int(match[1]), int(match[2] or match[1]), line)
+        links += [(j, i) for i in _span(int(match[3]), int(match[4] or match[3]), line) for j in source]
     return linked(links_of(links), ("phrases",), target=line.target, line=line.pair)
 
 
@@ -108,27 +110,27 @@ def _span(first: int, last: int, line: _Line) -> range:
     return range(first, last + 1)
 
 
-def _from_segments(line: _Line) -> Found:
+def _from_segments(line: _Line) -> SentencePair:
     """Return the pair of a translation with segments.
 
     Links are the aligned words inside each phrase where given; otherwise each word of a phrase is linked to each of its
     source words.
     """
-    target, links, before, inside = list[str](), list[Link](), 0, False
+    target, links, before, aligned = list[str](), list[Link](), 0, False
     for segment in _SEGMENT.finditer(line.target):
         phrase = line.target[before : segment.start()].split()
         source = _span(int(segment[1]), int(segment[2]), line)
         if segment[3] is None:
             links += [(j, len(target) + i) for i in range(len(phrase)) for j in source]
         else:
-            inside = True
-            within: Links = read_links(segment[3])
-            links += [(source[0] + j, len(target) + i) for j, i in within.all]
+            aligned = True
+            inner: Links = read_links(segment[3])
+            links += [(source[0] + j, len(target) + i) for j, i in inner.all]
         target += phrase
         before = segment.end()
     if line.target[before:].strip():
         raise damaged_line(line.number, line.target)
-    return linked(links_of(links), () if inside else ("phrases",), target=" ".join(target), line=line.pair)
+    return linked(links_of(links), () if aligned else ("phrases",), target=" ".join(target), line=line.pair)
 
 
 FORMAT = Format("moses", "Moses", detect, read)

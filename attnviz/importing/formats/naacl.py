@@ -11,7 +11,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import NUMBER, Format, damaged_line, linked
 from attnviz.importing.link_text import MOST_LINKS, Link, Links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 _LINE = re.compile(rf"([0-9]{{1,7}})\s+([0-9]{{1,6}})\s+([0-9]{{1,6}})(?:\s+([SPsp]))?(?:\s+({NUMBER}))?\s*")
@@ -20,10 +20,10 @@ MOST_PAIRS = 1_000_000
 
 def detect(content: Content) -> str | None:
     """Return why every line has a non-decreasing pair number and two more numbers; None otherwise."""
-    found = [_LINE.fullmatch(line) for _, line in content.filled]
-    if not found or None in found:
+    matches = [_LINE.fullmatch(match) for _, match in content.filled]
+    if not matches or None in matches:
         return None
-    pairs = [int(line[1]) for line in found if line]
+    pairs = [int(match[1]) for match in matches if match]
     if pairs != sorted(pairs) or pairs[0] not in (0, 1):
         return None
     return gettext("Every line has three numbers: sentence pair, source word and target word.")
@@ -33,27 +33,27 @@ def read(content: Content) -> Sentences:
     """Return the pairs from the first to the last number; those without lines have no links."""
     lines = dict[int, list[re.Match[str]]]()
     for number, line in content.filled:
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             raise damaged_line(number, line)
-        lines.setdefault(int(found[1]), []).append(found)
+        lines.setdefault(int(match[1]), []).append(match)
     first = min(lines)
     last = max(lines)
     if last - first >= MOST_PAIRS:
         raise AttnvizError(gettext("The numbers of the pairs go up to {last}: there are too many pairs.", last=last))
-    every = [line for several in lines.values() for line in several]
-    marked = any(line[4] for line in every)
+    matches = [line for group in lines.values() for line in group]
+    annotated = any(line[4] for line in matches)
     # Word 0 means NULL, unless the file counts from 0. A link 0 0 shows that it does: NULL is never linked to NULL.
-    base = 0 if any(int(line[2]) == int(line[3]) == 0 for line in every) else 1
+    base = 0 if any(int(line[2]) == int(line[3]) == 0 for line in matches) else 1
 
-    def pair(identity: int) -> Found:
-        return _read(identity - first, lines.get(identity, []), marked, base)
+    def pair(identity: int) -> SentencePair:
+        return _read(identity - first, lines.get(identity, []), annotated, base)
 
     remarks = () if base else ("counted-from-0",)
     return Sentences(range(first, last + 1), pair, base=base, ends="never", remarks=remarks)
 
 
-def _read(place: int, lines: list[re.Match[str]], marked: bool, base: int) -> Found:
+def _read(index: int, lines: list[re.Match[str]], annotated: bool, base: int) -> SentencePair:
     if len(lines) > MOST_LINKS:
         raise AttnvizError(
             gettext("A sentence pair has {count} links; at most {most} can be read.", count=len(lines), most=MOST_LINKS)
@@ -74,8 +74,8 @@ def _read(place: int, lines: list[re.Match[str]], marked: bool, base: int) -> Fo
             shares[link] = float(line[5])
     if len(shares) < len(links) or any(not 0 <= share <= 1 for share in shares.values()) or not any(shares.values()):
         shares = {}
-    found = Links(frozenset(links), frozenset(links - sure), shares, marked)
-    return linked(found, ("null-links",) if null else (), line=place)
+    parsed = Links(frozenset(links), frozenset(links - sure), shares, annotated)
+    return linked(parsed, ("null-links",) if null else (), line=index)
 
 
 FORMAT = Format("naacl", "NAACL, WPT", detect, read, aliases=("wpt",))

@@ -13,7 +13,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, is_number
 from attnviz.importing.formats.json_text import json_values
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -59,20 +59,20 @@ def _are_weighted(links: Any) -> bool:
 def read(content: Content) -> Sentences:
     """Return one sentence pair for each sentence, with its first hypothesis."""
     values = _sentences(content)
-    items, seen, several = list[Any](), set[str](), False
+    items, seen, repeated = list[Any](), set[str](), False
     for value in values:
-        groups = [value] if _is_graph(value) else [list(some) for _, some in groupby(value, lambda one: one[3:])]
+        groups = [value] if _is_graph(value) else [list(entries) for _, entries in groupby(value, lambda one: one[3:])]
         for group in groups:
             identity = str(group[0][3]) if isinstance(group, list) and len(group[0]) == 5 else str(len(items))
             if isinstance(group, list) and len(group[0]) == 5 and identity in seen:
-                several = True
+                repeated = True
                 continue
             seen.add(identity)
             items.append(group)
-    return Sentences(items, _read, remarks=("best-only",) if several else ())
+    return Sentences(items, _read, remarks=("best-only",) if repeated else ())
 
 
-def _read(value: Any) -> Found:
+def _read(value: Any) -> SentencePair:
     if isinstance(value, Mapping):
         names = [
             [
@@ -83,10 +83,10 @@ def _read(value: Any) -> Found:
             for n in (1, 2)
         ]
         weights = [str(one["value"]) for one in value["links"]]
-        return _found(names[0], names[1], weights)
+        return _pair(names[0], names[1], weights)
     columns = _period([str(one[0]) for one in value], [str(one[1]) for one in value])
     source = [str(one[1]) for one in value[:columns]]
-    return _found(source, [str(one[0]) for one in value[::columns]], [str(one[2]) for one in value])
+    return _pair(source, [str(one[0]) for one in value[::columns]], [str(one[2]) for one in value])
 
 
 def _period(targets: Sequence[str], sources: list[str]) -> int:
@@ -104,12 +104,12 @@ def _period(targets: Sequence[str], sources: list[str]) -> int:
     raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
 
 
-def _found(source: list[str], target: list[str], weights: list[str]) -> Found:
+def _pair(source: list[str], target: list[str], weights: list[str]) -> SentencePair:
     if len(weights) != len(source) * len(target) or not all(map(is_number, weights)):
         raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
     numbers = [float(weight) for weight in weights]
     rows = [numbers[start : start + len(source)] for start in range(0, len(numbers), len(source))]
-    return Found({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
+    return SentencePair({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
 
 
 FORMAT = Format("nematus-json", "Nematus", detect, read)

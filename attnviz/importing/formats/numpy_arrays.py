@@ -21,7 +21,7 @@ from attnviz.importing.file_content import NPY, ZIP, Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS
 from attnviz.importing.heads import split_batch
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -74,30 +74,30 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") 
     """Return the sentences in arrays and tokens; tokens may be of one sentence or of several."""
     matrix = fields["matrix"]
     if isinstance(matrix, list):
-        return Sentences(matrix, lambda one: Found({"matrix": one}), title)
-    tokens = {side: _by_sentence(fields[side]) for side in ("source", "target") if side in fields}
+        return Sentences(matrix, lambda one: SentencePair({"matrix": one}), title)
+    tokens = {side: _tokens_by_sentence(fields[side]) for side in ("source", "target") if side in fields}
     several = [len(side) for side in tokens.values() if side is not None]
     batch = split_batch(matrix, max(several, default=count or 0) or None)
     items = []
-    for place, one in enumerate(batch.sentences):
-        found: dict[str, Any] = {"matrix": one}
+    for index, one in enumerate(batch.sentences):
+        pair: dict[str, Any] = {"matrix": one}
         for side in ("source", "target"):
-            listed = tokens.get(side)
-            if listed is not None:
-                found[side] = listed[place] if place < len(listed) else []
+            lists = tokens.get(side)
+            if lists is not None:
+                pair[side] = lists[index] if index < len(lists) else []
             elif side in fields:
-                found[side] = fields[side]
-        found |= {name: fields[name] for name in _EXTRAS if name in fields and len(batch.sentences) == 1}
-        items.append(found)
+                pair[side] = fields[side]
+        pair |= {name: fields[name] for name in _EXTRAS if name in fields and len(batch.sentences) == 1}
+        items.append(pair)
     rows = "either" if len(items) > 1 else "target"
-    return Sentences(items, lambda one: Found(one, rows=rows, padded=batch.padded), title)  # type: ignore[arg-type]
+    return Sentences(items, lambda one: SentencePair(one, rows=rows, padded=batch.padded), title)  # type: ignore[arg-type]
 
 
-def _by_sentence(tokens: Any) -> list[list[str]] | None:
+def _tokens_by_sentence(tokens: Any) -> list[list[str]] | None:
     """Return the tokens of several sentences, without padding; None where they are of one sentence."""
     if not isinstance(tokens, Sequence) or isinstance(tokens, str) or not tokens or isinstance(tokens[0], str):
         return None
-    return [[str(token) for token in some if str(token) not in _PADDING] for some in tokens]
+    return [[str(token) for token in sentence if str(token) not in _PADDING] for sentence in tokens]
 
 
 def _archive(data: bytes) -> dict[str, Any]:
@@ -114,9 +114,9 @@ def _archive(data: bytes) -> dict[str, Any]:
         for field, names in (("matrix", MATRICES), ("source", SOURCES), ("target", TARGETS)):
             for name in names:
                 if name in lowered and field not in fields:
-                    found = array(lowered[name])
-                    if (found.dtype.kind == "f") == (field == "matrix"):
-                        fields[field] = found if field == "matrix" else _texts(found)
+                    values = array(lowered[name])
+                    if (values.dtype.kind == "f") == (field == "matrix"):
+                        fields[field] = values if field == "matrix" else _texts(values)
         fields |= {name: array(lowered[name]) for name in _EXTRAS if name in lowered}
         if "matrix" not in fields:
             numbered = [f"arr_{place}" for place in range(len(members))]
@@ -126,7 +126,7 @@ def _archive(data: bytes) -> dict[str, Any]:
     if "matrix" not in fields:
         raise AttnvizError(
             gettext(
-                "The file has no array of weights with a known name ({names}). It has {found}.",
+                "No float array of the file has a known name for weights, such as {names}. The file has {found}.",
                 names=", ".join(MATRICES[:4]),
                 found=", ".join(members)[:80] or "–",
             )
@@ -180,8 +180,8 @@ def resembles(content: Content) -> str | None:
         return None
     names = ", ".join(_names(content.data))[:80]
     return gettext(
-        "The file is an archive without NumPy or PyTorch arrays; it holds {names}. Unpack it, or export the "
-        "table as CSV.",
+        "The file is an archive without NumPy or PyTorch arrays; it holds {names}. Unpack it; if it is a "
+        "spreadsheet, export it as CSV instead.",
         names=names or "–",
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -50,48 +50,48 @@ def read(content: Content) -> Sentences:
 
 def _tables(lines: Sequence[str]) -> Iterator[_Table]:
     header, rows = list[str](), list[tuple[str, str]]()
-    said = {"SENT": "", "PRED": ""}
+    logged = {"SENT": "", "PRED": ""}
     for raw in (*lines, ""):
         line = _STAMP.sub("", raw.rstrip("\r\n"))
-        found = _ROW.match(line)
-        if found and header and found[2].count(".") == len(header):
-            rows.append((found[1], found[2]))
+        row = _ROW.match(line)
+        if row and header and row[2].count(".") == len(header):
+            rows.append((row[1], row[2]))
             continue
         if rows:
-            yield _Table(header, rows, source=said["SENT"], target=said["PRED"])
-            rows, said = [], {"SENT": "", "PRED": ""}
+            yield _Table(header, rows, source=logged["SENT"], target=logged["PRED"])
+            rows, logged = [], {"SENT": "", "PRED": ""}
         header = [name for name in line.split(" ") if name] if len(line) < 20 * MOST_TOKENS else []
-        if told := re.match(r"^(SENT|PRED) [0-9]+: (.*)$", line):
-            said[told[1]] = told[2]
+        if match := re.match(r"^(SENT|PRED) [0-9]+: (.*)$", line):
+            logged[match[1]] = match[2]
 
 
-def _read(table: _Table) -> Found:
-    source = _whole(table.header, _listed(table.source), LONGEST_SOURCE)
+def _read(table: _Table) -> SentencePair:
+    source = _full_names(table.header, _parse_token_list(table.source), LONGEST_SOURCE)
     names = [name for name, _ in table.rows]
-    target = _whole(names, table.target.split(), LONGEST_TARGET)
+    target = _full_names(names, table.target.split(), LONGEST_TARGET)
     cut = any(len(name) == LONGEST_SOURCE for name in table.header) and source == table.header
     cut |= any(len(name) == LONGEST_TARGET for name in names) and target == names
     numbers = np.array([_NUMBER.findall(row) for _, row in table.rows], dtype=np.float64)
     fields = {"source": source, "target": target, "matrix": numbers, "origin": "OpenNMT-py, eole"}
-    return Found(fields, remarks=("cut-names",) if cut else ())
+    return SentencePair(fields, remarks=("cut-names",) if cut else ())
 
 
-def _whole(names: list[str], tokens: Sequence[str], longest: int) -> list[str]:
+def _full_names(names: list[str], tokens: Sequence[str], longest: int) -> list[str]:
     """Return the full names from the sentence in the log where they match the truncated `names`, else `names`.
 
     The sentence in the log lacks a final `</s>`.
     """
-    found = [*tokens, *names[len(tokens) :]] if len(names) - len(tokens) in (0, 1) else []
-    return found if [token[:longest] for token in found] == [name[:longest] for name in names] else names
+    full = [*tokens, *names[len(tokens) :]] if len(names) - len(tokens) in (0, 1) else []
+    return full if [token[:longest] for token in full] == [name[:longest] for name in names] else names
 
 
-def _listed(text: str) -> list[str]:
+def _parse_token_list(text: str) -> list[str]:
     """Return the tokens of a sentence printed as a Python list; empty where it is none."""
     try:
-        found = ast.literal_eval(text) if len(text) < 100_000 else []
+        value = ast.literal_eval(text) if len(text) < 100_000 else []
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return []
-    return [str(token) for token in found] if isinstance(found, list) else []
+    return [str(token) for token in value] if isinstance(value, list) else []
 
 
 def resembles(content: Content) -> str | None:

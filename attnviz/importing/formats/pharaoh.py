@@ -12,7 +12,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
 from attnviz.importing.link_text import are_links, read_links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 
@@ -41,16 +41,16 @@ def read(content: Content) -> Sentences:
     return Sentences(items, _line)
 
 
-def _line(item: tuple[int, str]) -> Found:
+def _line(item: tuple[int, str]) -> SentencePair:
     number, line = item
     *sides, links = line.split("\t")
     if len(sides) not in (0, 2):
         raise damaged_line(number, line)
     try:
-        found = read_links(links)
+        parsed = read_links(links)
     except AttnvizError as error:
         raise AttnvizError(gettext("Line {number}: {error}", number=number, error=str(error))) from error
-    return linked(found, source=sides[0] if sides else None, target=sides[1] if sides else None)
+    return linked(parsed, source=sides[0] if sides else None, target=sides[1] if sides else None)
 
 
 def resembles(content: Content) -> str | None:

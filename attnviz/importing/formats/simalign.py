@@ -6,7 +6,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
 from attnviz.importing.link_text import are_links, read_links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 
@@ -30,7 +30,7 @@ def read(content: Content) -> Sentences:
     return Sentences([(number, line, first) for number, line in content.filled], _line)
 
 
-def _line(item: tuple[int, str, int]) -> Found:
+def _line(item: tuple[int, str, int]) -> SentencePair:
     number, line, first = item
     pair, tab, links = line.partition("\t")
     if not tab or not pair.strip().isdecimal():

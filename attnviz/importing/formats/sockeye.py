@@ -6,7 +6,7 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
 from attnviz.importing.link_text import are_links, read_links
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 
@@ -24,7 +24,7 @@ def read(content: Content) -> Sentences:
     return Sentences(list(enumerate(content.lines, 1)), _line, base=0)
 
 
-def _line(item: tuple[int, str]) -> Found:
+def _line(item: tuple[int, str]) -> SentencePair:
     number, line = item
     if not line.strip():
         raise AttnvizError(gettext("Line {number} is blank: it has no translation.", number=number))

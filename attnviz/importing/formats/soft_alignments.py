@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content, open_content
 from attnviz.importing.format import NUMBER, Format
-from attnviz.importing.sentence_pair import Found, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -24,8 +24,8 @@ _REST = re.compile(r"[\s,\[\];]*")
 
 
 def _kind(content: Content) -> str | None:
-    found = _BEGIN.match(content.text)
-    return found[1] if found else None
+    match = _BEGIN.match(content.text)
+    return match[1] if match else None
 
 
 def detect(content: Content) -> str | None:
@@ -38,7 +38,11 @@ def detect(content: Content) -> str | None:
 def read(content: Content) -> Sentences:
     """Return one sentence pair for each line, with the tokens of the neighbouring files where they exist."""
     lines = [line for line in content.text.split("\n")[1:] if _CELL.search(line)]
-    sides = {side: tokens for side, end in (("source", "src"), ("target", "trg")) if (tokens := _beside(content, end))}
+    sides = {
+        side: tokens
+        for side, end in (("source", "src"), ("target", "trg"))
+        if (tokens := _neighbour_tokens(content, end))
+    }
     for side, tokens in sides.items():
         if len(tokens) != len(lines):
             raise AttnvizError(
@@ -49,10 +53,10 @@ def read(content: Content) -> Sentences:
                     pairs=len(lines),
                 )
             )
-    return Sentences(range(len(lines)), lambda place: _read(lines[place], {s: t[place] for s, t in sides.items()}))
+    return Sentences(range(len(lines)), lambda index: _read(lines[index], {s: t[index] for s, t in sides.items()}))
 
 
-def _beside(content: Content, end: str) -> list[list[str]] | None:
+def _neighbour_tokens(content: Content, end: str) -> list[list[str]] | None:
     """Return the tokens of the neighbouring file that ends in `end`.js; None where it does not exist."""
     if not content.name.endswith(".ali.js"):
         return None
@@ -84,7 +88,7 @@ def token_lines(content: Content) -> list[list[str]] | None:
     return lines
 
 
-def _read(line: str, tokens: dict[str, list[str]]) -> Found:
+def _read(line: str, tokens: dict[str, list[str]]) -> SentencePair:
     cells = _CELL.findall(line)
     if not _REST.fullmatch(_CELL.sub("", line)):
         raise AttnvizError(gettext("A line of the file is not a list of weights."))
@@ -94,7 +98,7 @@ def _read(line: str, tokens: dict[str, list[str]]) -> Found:
     matrix = np.full((rows, columns), np.nan)
     for j, weight, i in cells:
         matrix[int(i), int(j)] = float(weight)
-    return Found({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
+    return SentencePair({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
 
 
 FORMAT = Format("softalignments", "SoftAlignments", detect, read)

@@ -47,7 +47,7 @@ def sentences(content: Content, count: int | None) -> Sentences:
     """Return the sentences of the file; `count` is their number where known. Raise AttnvizError where it is damaged."""
     import torch
 
-    if _is_packed(content.data):
+    if _is_compressed(content.data):
         raise AttnvizError(
             gettext("This PyTorch file is compressed, which torch.save never does. Save it again with torch.save.")
         )
@@ -57,12 +57,12 @@ def sentences(content: Content, count: int | None) -> Sentences:
             value = torch.load(io.BytesIO(content.data), map_location="cpu", weights_only=True)
     # Damaged pickles raise nearly any exception, also those of the pickle module, which must not be imported here.
     except Exception as error:
-        told = str(error).split("\n")[0][:120]
+        reason = str(error).split("\n")[0][:120]
         raise AttnvizError(
             gettext(
                 "This PyTorch file is damaged, or holds other things than tensors, numbers and strings "
                 "({error}). Save a tensor, a tuple of tensors, or a dict with source, target and matrix.",
-                error=told,
+                error=reason,
             )
         ) from error
     return sentences_in(value, count)
@@ -74,12 +74,12 @@ def sentences_in(value: Any, count: int | None) -> Sentences:
     if isinstance(value, Mapping):
         fields: dict[str, Any] = {}
         for field, names in (("matrix", MATRICES), ("source", SOURCES), ("target", TARGETS)):
-            if (given := named({str(name): one for name, one in value.items()}, names)) is not None:
-                fields[field] = _array(given[1]) if field == "matrix" else given[1]
+            if (entry := named({str(name): tensor for name, tensor in value.items()}, names)) is not None:
+                fields[field] = _array(entry[1]) if field == "matrix" else entry[1]
         if "matrix" not in fields:
             raise AttnvizError(
                 gettext(
-                    "There is no tensor of weights with a known name ({names}). The names are {found}.",
+                    "No tensor has a known name for weights, such as {names}. The names found are {found}. Rename one.",
                     names=", ".join(MATRICES[:4]),
                     found=", ".join(map(str, value))[:80] or "–",
                 )
@@ -96,11 +96,11 @@ def _array(value: Any) -> NDArray[np.float64]:
     if not value:
         raise AttnvizError(gettext("The list of tensors is empty."))
     if not isinstance(value[0], (tuple, list)):
-        return _stacked([_numbers(one) for one in value])
+        return _stacked([_numbers(tensor) for tensor in value])
     if not hasattr(value[0][0], "shape"):
         return _numbers(value)  # plain lists of numbers
     if len({len(step) for step in value}) > 1:
-        raise AttnvizError(gettext("The steps of generate have different numbers of layers."))
+        raise AttnvizError(gettext("The steps returned by generate() have different numbers of layers."))
     layers = []
     for layer in zip(*value, strict=True):
         steps = [_numbers(step) for step in layer]
@@ -108,7 +108,7 @@ def _array(value: Any) -> NDArray[np.float64]:
             raise AttnvizError(
                 gettext(
                     "The tensors of the steps have different numbers of source tokens, so they come from "
-                    "self-attention. Give cross_attentions, and search with num_beams=1."
+                    "self-attention. Give cross_attentions, and call generate() with num_beams=1."
                 )
             )
         layers.append(np.concatenate(steps, axis=-2))
@@ -129,26 +129,27 @@ def _numbers(value: Any) -> NDArray[np.float64]:
             if 8 * value.numel() > LARGEST:
                 raise _too_large()
             value = value.detach().to("cpu").double().numpy()
-        found = np.asarray(value, dtype=np.float64)
+        array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise AttnvizError(gettext("These values are not numbers: {error}.", error=str(error)[:80])) from error
-    if found.nbytes > LARGEST:
+        raise AttnvizError(gettext("The attention weights are not numbers: {error}.", error=str(error)[:80])) from error
+    if array.nbytes > LARGEST:
         raise _too_large()
-    return found
+    return array
 
 
 def _too_large() -> AttnvizError:
     return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
 
 
-def _is_packed(data: bytes) -> bool:
+def _is_compressed(data: bytes) -> bool:
     """Return whether an archive has compressed members, which may claim any size; torch.save never compresses."""
     if not data.startswith(ZIP):
         return False
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return any(
-                one.compress_type != zipfile.ZIP_STORED or one.file_size > len(data) for one in archive.infolist()
+                member.compress_type != zipfile.ZIP_STORED or member.file_size > len(data)
+                for member in archive.infolist()
             )
     except DAMAGED:
         return False  # torch.load raises a clearer error

@@ -1,40 +1,40 @@
-// The address of the page and the browser's history, which this module alone writes. A change replaces the entry of the
-// history; another page or translation, or another stop of the tour, pushes one. Back and Forward ask the server to show
-// what the address says; until it has, nothing is written over it.
+// Writes the address of the page and the browser's history; no other module does. A change replaces the history entry;
+// another page, translation or stop of the tour pushes one. Back and Forward ask the server to show what the address
+// says; until it has, the address is not overwritten.
 
 import { holdValues, ownValues } from "./field/field.js";
 import { ask, beforeAsking, onAcknowledged, onReconnected } from "./outbox/outbox.js";
 
-// A browser lets nobody write the address often: so many times at once, and then once in so many milliseconds.
-const AT_ONCE = 30, PAUSE = 160;
+// Browsers limit how often the address is written: so many times at once, and then once in so many milliseconds.
+const BURST = 30, INTERVAL = 160;
 
-/** AddressParameters by who gives them; null takes one out. @type {Map<unknown, AddressParameters>} */
-const given = new Map();
-/** What was given by those that have gone while the page may still be drawn. @type {AddressParameters[]} */
-let left = [];
-/** The names of all that were ever given: one that nobody gives any more is taken out. @type {Set<string>} */
+/** Parameters by their owner; null removes one from the address. @type {Map<unknown, AddressParameters>} */
+const parametersByOwner = new Map();
+/** Parameters of owners that were unmounted, until the page is drawn. @type {AddressParameters[]} */
+let withdrawn = [];
+/** Names of all parameters ever set: one without an owner is removed from the address. @type {Set<string>} */
 const names = new Set();
-/** What tells the entry of what is on show from others. @type {string | null} */
+/** Name of the current history entry. @type {string | null} */
 let entry = null;
-/** The parts of an entry that the browser adds. @type {Map<unknown, string>} */
-const places = new Map();
-/** The number of the request to follow Back or Forward that is not answered yet; 0 where none is. */
+/** What each owner appends to the name of the entry. @type {Map<unknown, string>} */
+const suffixes = new Map();
+/** Number of the unanswered request to follow Back or Forward; 0 where there is none. */
 let following = 0;
-/** Stands for a timer where the address is written at the end of the running event. */
+/** Value of `timer` where the address is written at the end of the running event. */
 const AT_THE_END = 0;
 /** @type {number | undefined} */
 let timer;
 /** When the address was written last, in milliseconds. */
 let written = 0;
-/** How many writings were not made up for by then. */
+/** How many writes counted against the limit at that time. */
 let spent = 0;
 /** The name of the entry that was written last. */
-let onShow = "";
-/** Addresses that were still to be written as Back or Forward left their entries, by the names of those. @type {Map<string, URL>} */
+let writtenEntry = "";
+/** Addresses that were not yet written when Back or Forward left their entries, by the names of those. @type {Map<string, URL>} */
 const unwritten = new Map();
 
 /**
- * The address of the page with other `parameters`; null takes one out.
+ * The address of the page with other `parameters`; null removes one.
  * @param {AddressParameters} parameters
  */
 function addressWith(parameters) {
@@ -46,14 +46,19 @@ function addressWith(parameters) {
   return address;
 }
 
-/** What the history keeps of the entry on show. @returns {HistoryEntry | null} */
-export const entryOnShow = () => history.state?.attnvizEntry ? history.state : null;
+/** State of the current history entry. @returns {HistoryEntry | null} */
+export const currentEntry = () => history.state?.attnvizEntry ? history.state : null;
 
-/** The address with all that was given. */
-function wanted() {
+/** The address with the parameters of all owners. */
+function fullAddress() {
   const none = Object.fromEntries([...names].map((name) => [name, null]));
   return addressWith(
-    Object.assign(none, ...left, given.get("page"), ...[...given].map(([owner, own]) => owner === "page" ? {} : own)),
+    Object.assign(
+      none,
+      ...withdrawn,
+      parametersByOwner.get("page"),
+      ...[...parametersByOwner].map(([owner, own]) => owner === "page" ? {} : own),
+    ),
   );
 }
 
@@ -63,8 +68,8 @@ export function writeAddress() {
   timer = undefined;
   document.documentElement.toggleAttribute("data-unwritten", false);
   if (entry === null || following) return;
-  const address = wanted(), before = entryOnShow();
-  const name = [entry, ...places.values()].join(" ").trim();
+  const address = fullAddress(), before = currentEntry();
+  const name = [entry, ...suffixes.values()].join(" ").trim();
   /** @type {Record<string, string>} */
   const views = before?.attnvizEntry === name ? { ...before.views } : {};
   for (const [id, identity] of identities.values()) views[id] = identity;
@@ -73,29 +78,29 @@ export function writeAddress() {
   else if (address.href !== location.href || JSON.stringify(before) !== JSON.stringify(state)) {
     history.replaceState(state, "", address);
   }
-  [spent, written, onShow] = [stillSpent() + 1, performance.now(), name];
+  [spent, written, writtenEntry] = [stillSpent() + 1, performance.now(), name];
   document.dispatchEvent(new CustomEvent("attnviz:address"));
 }
 
-/** The translations on show, with the ids of their views, by who shows them. @type {Map<unknown, [string, string]>} */
+/** View id and translation by owner. @type {Map<unknown, [string, string]>} */
 const identities = new Map();
 
 /**
- * Says which translation `owner` shows in the view `id`, so that its entry of the history is known again.
+ * Stores which translation `owner` shows in the view `id`, so that its history entry can be recognised.
  * @param {unknown} owner
  * @param {string} id
  * @param {string} identity
  */
 export const identify = (owner, id, identity) => identities.set(owner, [id, identity]);
 
-/** How many writings are not made up for yet. */
-const stillSpent = () => Math.max(0, spent - (performance.now() - written) / PAUSE);
+/** How many writes still count against the limit. */
+const stillSpent = () => Math.max(0, spent - (performance.now() - written) / INTERVAL);
 
-/** Writes the address as soon as the browser allows; until then the page bears `data-unwritten`. */
-function later() {
+/** Writes the address as soon as the browser allows; until then the page has `data-unwritten`. */
+function scheduleWrite() {
   if (timer !== undefined) return;
   document.documentElement.toggleAttribute("data-unwritten", true);
-  const wait = Math.max(0, stillSpent() - AT_ONCE + 1) * PAUSE;
+  const wait = Math.max(0, stillSpent() - BURST + 1) * INTERVAL;
   timer = wait > 0 ? setTimeout(writeAddress, wait) : AT_THE_END;
   if (wait > 0) return;
   // Not by a timer, which may come after a reload on a busy diagram.
@@ -105,56 +110,58 @@ function later() {
 }
 
 /**
- * Takes over the parameters of `owner`, to be written soon. `place` is what the owner adds to the name of the entry: where
- * that changes, all is written at once.
+ * Sets the parameters of `owner`, to be written soon. `place` is appended to the name of the entry: when it changes, the
+ * address is written at once.
  * @param {unknown} owner
  * @param {AddressParameters} parameters
  * @param {string} [place]
  */
 export function give(owner, parameters, place = "") {
-  if (place === (places.get(owner) ?? "") && JSON.stringify(parameters) === JSON.stringify(given.get(owner))) return;
-  given.set(owner, parameters);
+  if (
+    place === (suffixes.get(owner) ?? "") && JSON.stringify(parameters) === JSON.stringify(parametersByOwner.get(owner))
+  ) return;
+  parametersByOwner.set(owner, parameters);
   for (const name of Object.keys(parameters)) names.add(name);
-  const moves = (places.get(owner) ?? "") !== place;
-  places.set(owner, place);
+  const moves = (suffixes.get(owner) ?? "") !== place;
+  suffixes.set(owner, place);
   if (moves) writeAddress();
-  else later();
+  else scheduleWrite();
 }
 
 /**
- * Another page, or the same one with other parameters: `name` tells its entry of the history from others.
+ * Sets the page and its parameters; `name` is that of its history entry.
  * @param {string} name
  * @param {AddressParameters} parameters
  */
 export function givePage(name, parameters) {
-  const early = entry === null && entryOnShow(); // Back or Forward, before anything here could hear of it
+  const early = entry === null && currentEntry(); // Back or Forward, before this module listened
   if (early && !`${early.attnvizEntry} `.startsWith(`${name} `)) follow();
-  if (name !== entry && timer !== undefined) writeAddress(); // what was chosen last belongs to the entry that is left
-  if (name !== entry) left = [];
+  if (name !== entry && timer !== undefined) writeAddress(); // the last choice belongs to the previous entry
+  if (name !== entry) withdrawn = [];
   entry = name;
   give("page", parameters);
-  later();
+  scheduleWrite();
 }
 
 /**
- * Forgets an owner. What it gave last stays in the address until the page that it goes from is left, or drawn.
+ * Removes an owner. Its last parameters stay in the address until its page is left, or drawn.
  * @param {unknown} owner
  */
 export function withdraw(owner) {
-  left.push(given.get(owner) ?? {});
-  given.delete(owner);
-  places.delete(owner);
+  withdrawn.push(parametersByOwner.get(owner) ?? {});
+  parametersByOwner.delete(owner);
+  suffixes.delete(owner);
   identities.delete(owner);
 }
 
 /** Asks the server to show what the address says. */
 function follow() {
-  following = Infinity; // nothing is written before the request has its number
+  following = Infinity; // block writes until the request has its number
   following = ask("follow", location.search);
   document.dispatchEvent(new CustomEvent("attnviz:history"));
 }
 
-// A server that has begun again knows nothing of the visit: the address has it, and is not written until it is followed.
+// A restarted server has no session state: it follows the address, which is not written until then.
 onReconnected((memory) => {
   if (timer !== undefined) writeAddress();
   following = ask("resume", { memory, query: location.search, values: ownValues() });
@@ -162,28 +169,28 @@ onReconnected((memory) => {
 });
 onAcknowledged((handled) => {
   if (handled >= following) following = 0;
-  left = [];
-  later();
+  withdrawn = [];
+  scheduleWrite();
 });
 beforeAsking(() => {
   if (timer !== undefined) writeAddress();
 });
 
-// What Streamlit sends with a click has the address in it.
+// Streamlit sends the address with each click.
 for (const name of ["pointerdown", "pagehide"]) {
   addEventListener(name, () => {
     if (timer !== undefined) writeAddress();
   }, true);
 }
 
-// Before Streamlit hears of it, which would run the page in a way that a later message takes the place of.
+// Before Streamlit's listener, which would start a run that a later message supersedes.
 addEventListener("popstate", (event) => {
   event.stopImmediatePropagation();
-  if (timer !== undefined && entry !== null && !following) unwritten.set(onShow, wanted());
+  if (timer !== undefined && entry !== null && !following) unwritten.set(writtenEntry, fullAddress());
   clearTimeout(timer);
   timer = undefined;
   document.documentElement.toggleAttribute("data-unwritten", false);
-  const now = entryOnShow(), late = now && unwritten.get(now.attnvizEntry);
+  const now = currentEntry(), late = now && unwritten.get(now.attnvizEntry);
   if (now && late) {
     unwritten.delete(now.attnvizEntry);
     history.replaceState(now, "", late);

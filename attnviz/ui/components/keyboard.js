@@ -1,4 +1,4 @@
-// What a key of the keyboard means to what goes through the steps of a view, and when it is somebody else's.
+// The keys that move through the steps of a view, and when a key belongs to something else.
 
 const FIELDS = [
   "input:not([type='checkbox'])",
@@ -10,17 +10,17 @@ const FIELDS = [
   "[role='menu']",
   "[role='radio']",
   "[role='dialog']",
-].join(); // what has keys of its own
+].join(); // elements that handle keys themselves
 const PRESSED = "button, a, summary, input:not([type='range'])"; // Space presses these themselves
 
 /** @type {Record<string, number>} */
 const STEPPING = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 /** @type {Record<string, number>} */
-const CLICKER = { PageDown: 1, PageUp: -1 }; // what is held in the hand at a lecture
+const CLICKER = { PageDown: 1, PageUp: -1 }; // a presenter's remote control
 
 /**
- * Whether a key that was pressed is for the page: not for what has keys of its own, also within a component, but for the
- * fields that `own` names, nor for the browser.
+ * Whether a key is for the page: not for the browser, nor for an element that handles keys itself (also within a
+ * component), unless it matches the selector `own`.
  * @param {KeyboardEvent} event
  * @param {string} [own]
  */
@@ -31,7 +31,7 @@ export function isForPage(event, own) {
 }
 
 /**
- * The step that a key leads to from `step`, where `last` is the last; null where it leads nowhere.
+ * The step that a key leads to from `step`, where `last` is the last; null for any other key.
  * @param {KeyboardEvent} event
  * @param {number} step
  * @param {number} last
@@ -42,7 +42,7 @@ export function stepBy({ key }, step, last) {
 }
 
 /**
- * Whether a key plays and pauses: Space, where it presses nothing.
+ * Whether a key plays and pauses: Space, where it presses no button.
  * @param {KeyboardEvent} event
  */
 export function plays(event) {

@@ -1,7 +1,7 @@
-// Pictures for a projector: in lecture mode all that a figure measures in pixels, its letters first, is as much larger as the
-// letters of the page are.
+// Larger figures for a projector: lecture mode scales all lengths in pixels of a figure, its font sizes first, as much as
+// the font size of the page.
 
-const LETTERS = 16; // pixels of the page's letters outside lecture mode
+const FONT_SIZE = 16; // of the page outside lecture mode, in pixels
 
 const PIXELS = new Set([
   "size",
@@ -12,15 +12,14 @@ const PIXELS = new Set([
   ...["narrowest", "widest"],
 ]);
 
-/** How many times as large pictures are to be; 1 outside lecture mode, where nobody asks the page for its style. */
+/** Scale factor of figures; 1 outside lecture mode, which avoids computing the page's style. */
 export function enlargement() {
   const page = document.documentElement;
-  return page.hasAttribute("data-lecture") ? parseFloat(getComputedStyle(page).fontSize) / LETTERS : 1;
+  return page.hasAttribute("data-lecture") ? parseFloat(getComputedStyle(page).fontSize) / FONT_SIZE : 1;
 }
 
 /**
- * A part of a figure `by` times as large. Numbers by which it draws are left as they are, and so is the width, which is the
- * page's.
+ * A part of a figure `by` times as large. Its data are unchanged, and so is the width, which is that of the page.
  * @param {any} part
  * @param {number} by
  * @returns {any}
@@ -38,10 +37,10 @@ export function larger(part, by) {
 }
 
 /**
- * Calls `redraw` whenever pictures are to have another size, until the returned function is called.
+ * Calls `redraw` whenever the scale factor changes, until the returned function is called.
  * @param {() => void} redraw
  */
-export function onLetters(redraw) {
+export function onScaleChange(redraw) {
   document.addEventListener("attnviz:letters", redraw);
   return () => document.removeEventListener("attnviz:letters", redraw);
 }

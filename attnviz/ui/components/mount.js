@@ -1,11 +1,11 @@
-// What Streamlit mounts of a component.
+// Wraps the function of a component that Streamlit calls to mount it.
 
-/** What ends the newest mount, by the element it is in. @type {WeakMap<Element, () => void>} */
+/** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
 const newest = new WeakMap();
 
 /**
- * The component that `mount` mounts, which ignores a cleanup that arrives after a newer mount: of two changes at once
- * Streamlit ends the first, and may do so after the second.
+ * Returns `mount` such that a cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may
+ * clean up the first after the second is mounted.
  * @param {(mounted: Mounted<any>) => (() => void) | undefined} mount
  * @returns {(mounted: Mounted<any>) => () => void}
  */

@@ -1,17 +1,17 @@
-// What a component draws from, fetched from the server where it was not sent along: see `attnviz/ui/shared_payloads.py`.
+// Payloads of components, fetched from the server unless sent with the page: see `attnviz/ui/shared_payloads.py`.
 
 import { fill, states, whenIdle } from "./shared.js";
 import { selectionOf } from "./state.js";
 import { shown } from "./view.js";
 
-const QUIET = 600; // milliseconds in which nothing was shown anew, after which what is not in sight is fetched
+const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
 /**
- * The payload that a component draws from: what it was given, or what lies where that says, `at` an address in which
- * {step} and {word} stand for those on show. Null where it is still to be fetched: then it is, and drawn.
+ * The payload that a component draws: its data, or the payload at the address `at` in these data, in which {step} and
+ * {word} stand for the current ones. Null while it is fetched; then `draw` is called.
  * @template {object} Numbers
  * @param {HTMLElement} root
- * @param {Fetching<Numbers>} state
+ * @param {FetchingState<Numbers>} state
  * @param {(root: HTMLElement, state: any) => void} draw
  * @returns {Numbers | null}
  */
@@ -32,15 +32,15 @@ export function payloadOf(root, state, draw) {
   state.wanted = at;
   root.toggleAttribute("data-waiting", true);
   root.ariaBusy = "true";
-  const now = () => bring(root, state, draw);
+  const now = () => fetchAndDraw(root, state, draw);
   if (state.seen) now();
-  else inTurn(root, state, now);
+  else enqueue(root, state, now);
   return null;
 }
 
 /**
- * Where the payload of a step lies, or where there is one of what a visitor `chose` and he did, that; an address may have
- * {size} where it is another in a narrow window, and {selection} where it is of all that the view shows.
+ * The address of the payload of a step: `chosen` once the visitor has chosen something, where there is one. An address may
+ * have {size}, which differs in a narrow window, and {selection}, all that the view shows.
  * @param {HTMLElement} root
  * @param {Place} place
  * @param {number} step
@@ -53,7 +53,7 @@ function addressOf(root, { at, chosen }, step) {
   return fill(place, values);
 }
 
-export const NARROW = 640; // pixels of a view in which few pictures stand side by side
+export const NARROW = 640; // pixels of width below which a view has few figures side by side
 
 /**
  * Whether the view of `root` is narrow.
@@ -62,11 +62,11 @@ export const NARROW = 640; // pixels of a view in which few pictures stand side 
 const isNarrow = (root) => shown(root).width < NARROW;
 
 /**
- * Fetches the payload of the step after the one on show, when there is time: most go there next.
+ * Prefetches the payload of the next step when the browser is idle: most visitors go there next.
  * @template {object} Numbers
  * @param {HTMLElement} root
- * @param {Fetching<Numbers>} state
- * @param {number} steps that there are
+ * @param {FetchingState<Numbers>} state
+ * @param {number} steps how many there are
  */
 export function fetchAhead(root, state, steps) {
   const { step } = shown(root), { data } = state;
@@ -82,13 +82,13 @@ export function fetchAhead(root, state, steps) {
 }
 
 /**
- * Fetches what is wanted, one after the other if that changes meanwhile, and draws.
+ * Fetches the wanted payload, the next one if that changes meanwhile, and draws.
  * @template {object} Numbers
  * @param {HTMLElement} root
- * @param {Fetching<Numbers>} state
+ * @param {FetchingState<Numbers>} state
  * @param {(root: HTMLElement, state: any) => void} draw
  */
-async function bring(root, state, draw) {
+async function fetchAndDraw(root, state, draw) {
   if (state.loading) return;
   state.loading = true;
   while (state.wanted !== undefined) {
@@ -102,8 +102,8 @@ async function bring(root, state, draw) {
 }
 
 /**
- * What lies at an address below the page; asks again as long as it is `wanted` and the server does not answer. What is
- * not `seen` the server may make when there is time.
+ * Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
+ * component that is not `seen`, the server may compute it later.
  * @param {string} at
  * @param {boolean} seen
  * @param {() => boolean} wanted
@@ -117,7 +117,7 @@ export async function fetched(at, seen, wanted) {
       const answer = await fetch(new URL(at, document.baseURI), { headers });
       if (answer.ok) return await answer.json();
     } catch {
-      // The server begins again, or the network does.
+      // The server restarts, or the network is down.
     }
     await new Promise((soon) => setTimeout(soon, 250 * 2 ** tries));
   }
@@ -125,21 +125,21 @@ export async function fetched(at, seen, wanted) {
 }
 
 /**
- * Calls `load` as soon as the component is in sight, or else when it is its turn: of what is not in sight one is fetched
- * at a time, while nothing new is shown.
+ * Calls `load` as soon as the component is in sight, or else in its turn: components out of sight load one at a time,
+ * while nothing else changes.
  * @param {HTMLElement} root
- * @param {Following} state
+ * @param {ComponentState} state
  * @param {() => Promise<void>} load
  */
-function inTurn(root, state, load) {
+function enqueue(root, state, load) {
   const view = shown(root);
   state.hurry = load;
   view.queue.push(load);
   if (view.queue.length > 1) return;
   const next = async () => {
-    const left = view.changed + QUIET - performance.now();
-    if (left > 0) {
-      setTimeout(next, left);
+    const remaining = view.changed + QUIET - performance.now();
+    if (remaining > 0) {
+      setTimeout(next, remaining);
       return;
     }
     try {

@@ -1,5 +1,5 @@
-// As much of Plotly as the programs use. What is inside a trace, a layout or an axis is Plotly's own and Python's, which
-// draws the figures; here only what the programs read or change has a type.
+// Types of Plotly, as far as the components use it. Python makes the figures; here only the properties of traces, layouts
+// and axes that the components read or change are declared.
 
 interface PlotlyLibrary {
   react(chart: HTMLElement, data: Trace[], layout: Omit<Layout, "meta">, config: object): Promise<unknown>;
@@ -73,7 +73,7 @@ interface Layout {
   meta: Meta;
 }
 
-/** What a figure says of itself, in `layout.meta`: `attnviz/figures` writes it, each picture what it has. */
+/** `layout.meta` of a figure, as `attnviz/figures` writes it; each figure has the properties it needs. */
 interface Meta {
   /** The text alternative. */
   alt: string;
@@ -92,15 +92,14 @@ interface Meta {
   lines?: number[];
   /** Source pieces by weight. */
   order?: number[];
-  /** Which trace has the bars of weights, against which axis, and what the source pieces of these are called; whether
-   * they are told in per cent. */
+  /** The trace with the bars of weights, their axis, the names of their source pieces, and whether they are in per cent. */
   weights?: { trace: number; axis: "xaxis" | "xaxis2"; pieces: string[]; shares?: boolean };
   thinned?: { rows: number; height: number; more: string } | null;
   /** The axes of each of several heatmaps of the same rows and columns, by its name. */
   panels?: Record<string, PanelAxes>;
-  /** Those of what stands beside them in the same rows. */
+  /** The axes of panels beside them with the same rows. */
   beside?: PanelAxes[];
-  /** Whether all panels stand under one another: their names of the rows stay in sight together. */
+  /** Whether the panels are stacked: then all their row labels stay in sight. */
   stacked?: boolean;
   /** The point of each step, across and up. */
   points?: [number, number][];
@@ -108,9 +107,9 @@ interface Meta {
   spans?: [number, number][];
   /** The hypotheses of a search, which a click shows. */
   tree?: TreeMeta;
-  /** Addresses of sentences that a click opens, which points name by their place and the rest of it in `customdata`. */
+  /** Beginnings of addresses that a click opens; `customdata` of a point has an index and the rest of the address. */
   opens?: string[];
-  /** Pieces of the vocabulary that a click takes apart. */
+  /** Pieces of the vocabulary whose logits a click attributes. */
   words?: number[];
   /** Colours of the frames of the row and of the cell. */
   frame?: string;
@@ -124,9 +123,9 @@ interface TreeMeta {
   pieces: number[];
   /** 1 where it has continuations. */
   inner: number[];
-  /** The one that won. */
+  /** The best one. */
   winner: number;
-  /** Ids of the translation on show, and of the piece that ends one. */
+  /** Ids of the current translation, and of the end-of-sentence piece. */
   shown: number[];
   end: number;
 }
@@ -156,13 +155,13 @@ interface Chart extends HTMLElement {
     yaxis: DrawnAxis;
     _size: { l: number; t: number; b: number };
   };
-  on(name: "plotly_click" | "plotly_hover" | "plotly_unhover", hear: (event: { points: Point[] }) => void): void;
+  on(name: "plotly_click" | "plotly_hover" | "plotly_unhover", listener: (event: { points: Point[] }) => void): void;
 }
 
 interface Point {
   data: Trace;
   curveNumber: number;
-  /** Of a heatmap row and column, of other traces the place in it. */
+  /** Row and column in a heatmap; the index in other traces. */
   pointNumber: number | [number, number];
   customdata?: unknown;
   y: number;

@@ -1,17 +1,17 @@
-// What several components need.
+// Helpers of several components: finding elements, number formats, drawing when in sight.
 
 import { listenIn } from "./view.js";
 
 export const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
 /**
- * What each component on the page keeps, by its root element.
+ * State of each component on the page, by its root element.
  * @type {WeakMap<Element, any>}
  */
 export const states = new WeakMap();
 
 /**
- * The first element in `root` that `selector` names, which is there: the component's own markup has it.
+ * The first element in `root` that matches `selector`; throws where there is none.
  * @template {Element} [Kind=HTMLElement]
  * @param {ParentNode} root
  * @param {string} selector
@@ -25,7 +25,7 @@ export function find(root, selector, kind) {
 }
 
 /**
- * All elements in `root` that `selector` names.
+ * All elements in `root` that match `selector`.
  * @template {Element} [Kind=HTMLElement]
  * @param {ParentNode} root
  * @param {string} selector
@@ -39,13 +39,13 @@ export function findAll(root, selector, kind) {
 }
 
 /**
- * The chart of a component: Plotly makes of its element what `Chart` says.
+ * The chart of a component, an element to which Plotly adds what `Chart` declares.
  * @param {ParentNode} root
  * @returns {Chart}
  */
 export const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
 
-/** @returns {Promise<PlotlyLibrary>} Plotly, once it is here. */
+/** @returns {Promise<PlotlyLibrary>} Plotly, once it has loaded. */
 export function library() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   return new Promise((found) =>
@@ -67,30 +67,30 @@ export function rows(base64, width) {
 }
 
 /**
- * A wording with its values filled in.
+ * Fills the values into the {placeholders} of a template.
  * @param {string} template
  * @param {Record<string, string | number>} values
  */
 export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
 /**
- * Sets the language of the page. Whatever writes numbers does it first: the programs come in any order.
+ * Sets the language of the page. Components call it before they write numbers: they mount in any order.
  * @param {string} language
  */
 export function speak(language) {
   const page = document.documentElement;
-  if (page.lang !== language) page.lang = language; // to set it, even to what it is, has the browser style all of the page
+  if (page.lang !== language) page.lang = language; // setting it, even to its value, recomputes all styles
 }
 
 const pageLanguage = () => document.documentElement.lang || "en";
 
-// What the language of the page writes before a fraction.
+// The decimal separator of the page's language.
 function decimalMark() {
   return new Intl.NumberFormat(pageLanguage()).format(0.5)[1] ?? ".";
 }
 
 /**
- * A number with so many places, as the language of the page writes it, with a true minus.
+ * A number with so many decimal places in the format of the page's language, with U+2212 as minus.
  * @param {number} value
  * @param {number} places
  */
@@ -99,8 +99,8 @@ export function number(value, places) {
 }
 
 /**
- * A share of 1 in per cent, as the language of the page writes it and as `format_share` of the server does: English texts
- * here set the sign apart, and every blank before it keeps the line together.
+ * A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: also English
+ * has a space before the sign, and the space is a no-break space.
  * @param {number} share
  * @param {number} [places]
  */
@@ -119,26 +119,26 @@ export function write(node, text) {
 }
 
 /**
- * Buttons and names of a component in the language of the page.
+ * Writes the texts and labels of a component in the language of the page.
  * @param {ParentNode} root
  * @param {Words} words
  */
-export function wordIn(root, words) {
+export function writeTexts(root, words) {
   for (const node of findAll(root, "[data-say]")) write(node, words[node.dataset.say ?? ""]);
   for (const node of findAll(root, "[data-label]")) {
     node.setAttribute("aria-label", words[node.dataset.label ?? ""]);
   }
 }
 
-// Calls `work` when the browser has nothing better to do, but within a second; Safari has no such call.
+// Calls `work` when the browser is idle, within a second; Safari has no requestIdleCallback.
 /** @type {(work: () => void) => void} */
 export const whenIdle = typeof requestIdleCallback === "function"
   ? (work) => requestIdleCallback(work, { timeout: 1000 })
   : (work) => setTimeout(work, 50);
 
 /**
- * Calls `work` once what is in the window has been painted: text, which takes little, before pictures, and whatever comes
- * in meanwhile before the next of them, where the browser knows of priorities.
+ * Calls `work` after the next paint: `text`, which is fast, before figures. Where the browser has a scheduler, input is
+ * handled between two of them.
  * @param {() => void} work
  * @param {boolean} [text]
  */
@@ -151,10 +151,9 @@ function afterPaint(work, text) {
 }
 
 /**
- * Draws at once what is in the window, and the rest thereafter or as it comes into the window: for the first time when
- * the browser is idle, a change right after the paint. Of several calls for what is not in sight only one draws, with
- * what is then on show.
- * @template {Following} State
+ * Draws at once if the component is in sight. Otherwise draws when it comes into sight, or earlier: the first time when
+ * the browser is idle, a change after the next paint. Several calls out of sight draw once, with the state of that time.
+ * @template {ComponentState} State
  * @param {HTMLElement} root
  * @param {State} state
  * @param {(root: HTMLElement, state: State) => void} draw
@@ -178,10 +177,10 @@ export function soon(root, state, draw) {
 }
 
 /**
- * The width of a chart. To ask the page for it makes the browser lay out what has just been drawn elsewhere, and a step
- * draws nine charts: it is asked once, and then told to `watch`.
+ * The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
+ * `watch`.
  * @param {Chart} chart
- * @param {Following} state
+ * @param {ComponentState} state
  */
 export function widthOf(chart, state) {
   state.width ||= chart.clientWidth;
@@ -189,36 +188,36 @@ export function widthOf(chart, state) {
 }
 
 /**
- * Keeps `state.width`, and calls `onWidth` where it is no longer the one that was drawn.
+ * Updates `state.width`, and calls `onWidth` when it differs from the width that was drawn.
  * @param {Chart} chart
- * @param {Following} state
+ * @param {ComponentState} state
  * @param {(width: number) => Promise<unknown>} onWidth
  */
 export function watch(chart, state, onWidth) {
   state.size = new ResizeObserver(() => {
     state.width = chart.clientWidth;
-    if (state.width && state.width !== chart._fullLayout?.width) keep(state, onWidth(state.width));
+    if (state.width && state.width !== chart._fullLayout?.width) trackDrawing(state, onWidth(state.width));
   });
   state.size.observe(chart);
 }
 
 /**
- * Plotly goes on drawing after it has been called, and fails where its chart is let go of meanwhile: `state.stop` waits
- * for all that is kept here.
+ * Registers a promise of Plotly, which draws asynchronously and fails if its chart is purged meanwhile: `state.stop`
+ * waits for all of them.
  * @template Value
- * @param {Following} state
+ * @param {ComponentState} state
  * @param {Promise<Value>} drawing
  * @returns {Promise<Value>}
  */
-export function keep(state, drawing) {
+export function trackDrawing(state, drawing) {
   state.drawing = Promise.allSettled([state.drawing, drawing]);
   return drawing;
 }
 
 /**
- * Calls `onChange` at each of the messages `names` of its view until `state.stop`, which also lets go of the chart of
- * what `keep` was told.
- * @template {Following} State
+ * Calls `onChange` at each of the messages `names` of its view until `state.stop`, which also purges the chart once it
+ * is drawn.
+ * @template {ComponentState} State
  * @param {HTMLElement} root
  * @param {State} state
  * @param {string[]} names
@@ -246,7 +245,7 @@ export function follow(root, state, names, onChange) {
 }
 
 /**
- * Has `state.stop` call `end` before it does what it did.
+ * Makes `state.stop` call `end` first.
  * @param {{ stop(): void }} state
  * @param {() => void} end
  */
@@ -259,12 +258,12 @@ export function endWith(state, end) {
 }
 
 /**
- * After the mouse a button lets go of the focus: Space is to play again, not to press it once more.
+ * Removes the focus from a button after a mouse click: Space is to play, not to press it again.
  * @param {MouseEvent} event
  */
-export function letGo(event) {
+export function blurAfterClick(event) {
   if (event.detail > 0 && event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
 }
 
-/** Whether the visitor asks his system for less motion. */
+/** Whether the visitor's system asks for reduced motion. */
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,15 +1,15 @@
-// What a view shows: step, source piece, compared words, order of the rows, stage, and stop of the tour. It is kept here and
-// nowhere else, on the root element of the view; the server is never told. The address has it, so that a link, Back and
-// Forward show it again.
+// The selection of a view: step, source piece, compared words, order of the rows, stage, and stop of the tour. It is
+// stored on the root element of the view and in the address, so that a link, Back and Forward restore it; the server does
+// not store it.
 
-import { entryOnShow, give, identify, withdraw } from "./address.js";
+import { currentEntry, give, identify, withdraw } from "./address.js";
 import { send, shown, viewOf } from "./view.js";
 
-/** What was shown last, by the id of the view. @type {Map<string, Remembered>} */
+/** Last selection, by the id of the view. @type {Map<string, StoredSelection>} */
 const memory = new Map();
 
 /**
- * A parameter of the address as what a view shows of it; null where it is not there, or cannot be.
+ * Parses a parameter of the address; null where it is missing or invalid.
  * @param {ViewParameter} parameter
  * @param {URLSearchParams} search
  */
@@ -24,8 +24,8 @@ function parsed({ key, kind, first, last, values }, search) {
   return Math.min(number, last) - (kind === "name" ? 0 : first);
 }
 
-/** @returns {Seen} */
-const nothing = () => ({
+/** @returns {ViewSelection} */
+const emptySelection = () => ({
   step: 0,
   chosen: null,
   word: null,
@@ -38,31 +38,31 @@ const nothing = () => ({
 });
 
 /**
- * What the address says of a view.
+ * Reads the selection of a view from the address.
  * @param {ViewPayload} data
- * @returns {Seen}
+ * @returns {ViewSelection}
  */
-function fromAddress({ parameters, tourable }) {
+function fromAddress({ parameters, hasTour }) {
   const { searchParams } = new URL(location.href);
   /** @type {Record<string, any>} */
   const found = {};
   for (const parameter of parameters) found[parameter.name] = parsed(parameter, searchParams);
-  const now = nothing();
+  const now = emptySelection();
   Object.assign(now, { step: found.step ?? 0, chosen: found.source, word: found.word, foil: found.foil });
   Object.assign(now, { stage: found.stage, ordered: found.order });
   if (now.word !== null) now.typedWord = found.typed_word ?? "";
   if (now.foil !== null) now.typedFoil = found.typed_foil ?? "";
-  if (tourable && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
+  if (hasTour && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
   return now;
 }
 
 /**
- * What the address has of a view; null for what nobody chose. On the tour it has what was on show before.
- * @param {Seen} now
+ * The address parameters of a view; null for what nobody chose. During the tour they have the selection before it.
+ * @param {ViewSelection} now
  * @param {ViewPayload} data
  * @returns {AddressParameters}
  */
-function inAddress(now, { parameters }) {
+function toAddress(now, { parameters }) {
   const { step, source } = now.tour ?? { step: now.step, source: now.chosen };
   const own = !now.tour || step === now.step; // words belong to their step
   /** @type {Record<string, number | string | null>} */
@@ -86,12 +86,12 @@ function inAddress(now, { parameters }) {
 }
 
 /**
- * Another translation of the same sentence at the step that was shown before, or the last it has.
- * @param {Remembered} before
+ * The previous selection for another translation of the same sentence: at the same step, or the last it has.
+ * @param {StoredSelection} before
  * @param {ViewPayload} data
- * @returns {Seen}
+ * @returns {ViewSelection}
  */
-function carried({ identity, seen }, data) {
+function transferred({ identity, seen }, data) {
   if (identity === data.identity) return { ...seen };
   const now = { ...seen };
   if (now.tour) Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
@@ -102,7 +102,7 @@ function carried({ identity, seen }, data) {
 }
 
 /**
- * @param {Seen} now
+ * @param {ViewSelection} now
  * @param {number} step
  */
 function goTo(now, step) {
@@ -110,7 +110,7 @@ function goTo(now, step) {
   Object.assign(now, { step, word: null, foil: null, typedWord: "", typedFoil: "" });
 }
 
-/** @param {Seen} now */
+/** @param {ViewSelection} now */
 function endTour(now) {
   if (!now.tour) return;
   goTo(now, now.tour.step);
@@ -119,15 +119,15 @@ function endTour(now) {
 }
 
 /**
- * What a view shows as it is opened: what the address says where its entry is of this translation, or nothing was shown in
- * the view yet; what was on show before where the sentence is the same; or else the first step.
+ * The initial selection of a view: that of the address if its history entry is of this translation or the view is new; the
+ * previous one if the sentence is the same; or else the first step.
  * @param {ViewPayload} data
  */
-function opening(data) {
-  const known = entryOnShow()?.views[data.id], before = memory.get(data.id);
+function initialSelection(data) {
+  const known = currentEntry()?.views[data.id], before = memory.get(data.id);
   if (known === undefined ? !before : known === data.identity) return fromAddress(data);
-  if (before?.family === data.family) return carried(before, data);
-  const now = nothing();
+  if (before?.family === data.family) return transferred(before, data);
+  const now = emptySelection();
   if (!before) return now;
   now.ordered = before.seen.ordered;
   if (before.seen.tour) now.tour = { stop: before.seen.tour.stop, step: 0, source: null };
@@ -135,7 +135,7 @@ function opening(data) {
 }
 
 /**
- * Shows what the server says is there now, at the step that follows from what was on show and the address.
+ * Shows the translation that the server sent, at the step that follows from the previous selection and the address.
  * @param {HTMLElement} root
  * @param {ViewPayload} data
  */
@@ -143,20 +143,20 @@ export function openView(root, data) {
   const view = shown(root), other = view.view?.identity !== data.identity;
   view.view = data;
   view.owner = root;
-  if (other) view.now = opening(data);
-  if (!data.tourable && view.now) endTour(view.now);
+  if (other) view.now = initialSelection(data);
+  if (!data.hasTour && view.now) endTour(view.now);
   if (other) publish(root, true);
-  else remember(root);
+  else storeSelection(root);
 }
 
 /**
- * What speaks for a view goes from the page; something newer may speak for it by then.
+ * Removes the address parameters of a view whose component is unmounted; a newer component may already own the view.
  * @param {HTMLElement} root
  */
 export const closeView = (root) => withdraw(root);
 
 /**
- * Takes over what a visitor chose in the view of `node`; a step or a piece is the nearest there is.
+ * Applies what a visitor chose in the view of `node`; a step or a piece is clamped to the range.
  * @param {Element} node
  * @param {Choice} choice
  */
@@ -166,7 +166,7 @@ export function change(node, choice) {
   /** @type {(index: number, count: number) => number} */
   const within = (index, count) => Math.min(Math.max(index, 0), count - 1);
   if (choice.tour === null) endTour(now);
-  else if (choice.tour !== undefined && view.tourable) {
+  else if (choice.tour !== undefined && view.hasTour) {
     now.tour = { step: now.step, source: now.chosen, ...now.tour, stop: choice.tour };
   }
   if (choice.step !== undefined) goTo(now, within(choice.step, view.steps));
@@ -179,38 +179,38 @@ export function change(node, choice) {
 }
 
 /**
- * Keeps what a view shows, for the address and for when it is opened again.
+ * Stores the selection of a view in the address, and for when it is opened again.
  * @param {Element} node
  */
-function remember(node) {
+function storeSelection(node) {
   const { now, view, owner } = shown(node);
   if (!now || !view) return;
   memory.set(view.id, { identity: view.identity, family: view.family, seen: { ...now } });
   identify(owner, view.id, view.identity);
-  const own = inAddress(now, view);
+  const own = toAddress(now, view);
   const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);
   /** @type {AddressParameters} */
   const sentence = {};
-  // A step means nothing without its sentence: the page may open on another one day.
+  // A step needs its sentence: the default sentence of the page may change.
   if (view.sentence && chosen) Object.assign(sentence, view.sentence);
-  const main = view.main === null ? {} : mainInAddress(view.main);
+  const main = view.main === null ? {} : mainToAddress(view.main);
   give(owner, { ...main, ...sentence, ...view.own, ...own }, now.tour ? `tour ${now.tour.stop}` : "");
 }
 
 /**
- * What the address has of the page's own view, on a page that does not draw it.
+ * The address parameters of the main view, on a page that does not draw it.
  * @param {ViewPayload} main
  */
-function mainInAddress(main) {
+function mainToAddress(main) {
   const before = memory.get(main.id);
-  if (before?.identity === main.identity) return inAddress(before.seen, main);
-  const now = opening(main);
+  if (before?.identity === main.identity) return toAddress(before.seen, main);
+  const now = initialSelection(main);
   memory.set(main.id, { identity: main.identity, family: main.family, seen: now });
-  return inAddress(now, main);
+  return toAddress(now, main);
 }
 
 /**
- * Tells the components of a view what it shows now. All is in place before any of them hears of it.
+ * Notifies the components of a view of its selection, after all of it is set.
  * @param {Element} node
  * @param {boolean} anew
  */
@@ -222,7 +222,7 @@ export function publish(node, anew) {
   const order = now.ordered ?? view.view.usualOrder;
   const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
   Object.assign(view, { step: now.step, source, order, words });
-  remember(node);
+  storeSelection(node);
   viewOf(node).dataset.step = String(now.step);
   send(node, "shown");
   if (anew || before.step !== view.step) send(node, "step", view.step);
@@ -231,25 +231,25 @@ export function publish(node, anew) {
   if (anew || before.words !== words) send(node, "words");
 }
 
-// Back and Forward within a translation are followed at once; others once the server has made what they show.
+// Back and Forward within a translation are followed at once; others once the server has computed what they show.
 document.addEventListener("attnviz:history", () => {
   for (const root of document.querySelectorAll("[class*='st-key-room']")) {
     const view = /** @type {ViewRoot} */ (root).attnvizView;
-    if (!view?.view || entryOnShow()?.views?.[view.view.id] !== view.view.identity) continue;
+    if (!view?.view || currentEntry()?.views?.[view.view.id] !== view.view.identity) continue;
     view.now = fromAddress(view.view);
     publish(root, true);
   }
 });
 
 /**
- * What an address of the server has for `{selection}`: what a view shows, as the address of the page has it.
+ * What `{selection}` stands for in an address of the server: the selection of a view, encoded as in the page's address.
  * @param {Element} node
  */
 export function selectionOf(node) {
   const { now, view } = shown(node);
   if (!now || !view) return "";
   const found = new URLSearchParams();
-  for (const [key, value] of Object.entries(inAddress({ ...now, tour: null }, view))) {
+  for (const [key, value] of Object.entries(toAddress({ ...now, tour: null }, view))) {
     if (value !== null) found.set(key, value);
   }
   return String(found);

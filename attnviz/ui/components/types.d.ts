@@ -1,18 +1,18 @@
-// What the programs of the components say to one another, and what Streamlit hands them. Steps and source pieces count
-// from 0; null where nobody chose.
+// Types that several components share: the state of a view, its messages, and the arguments of Streamlit. Steps and source
+// pieces count from 0; null where nobody chose.
 
-/** What a view shows now. `state.js` keeps it, all components of the view read it. */
+/** State of a view. `state.js` sets it, all components of the view read it. */
 interface Shown {
-  /** What the server says of the translation; null before the view is opened. */
+  /** What the server sent of the translation; null before the view is opened. */
   view: ViewPayload | null;
-  /** What speaks for it: the mounted component that the server tells. */
+  /** Root element of the component that has received the payload. */
   owner: Element | null;
-  /** What was chosen. */
-  now: Seen | null;
-  /** Of each step the source pieces, strongest first, where that is known. */
+  /** The selection. */
+  now: ViewSelection | null;
+  /** For each step the source pieces by decreasing weight, where known. */
   orders: number[][] | null;
   step: number | null;
-  /** The source piece on show: the chosen one, or the one of the largest weight. */
+  /** The current source piece: the chosen one, or the one of the largest weight. */
   source: number | null;
   /** Order of the rows of stages 1 to 3. */
   order: Order;
@@ -20,22 +20,22 @@ interface Shown {
   words: string;
   /** How many times as fast as usual the steps play. */
   speed: number;
-  /** Whether a what-if holds the translation, and only its numbers change. */
+  /** Whether what-ifs keep the translation, so that only its numbers change. */
   held: boolean;
   /** When a visitor last touched the view, in milliseconds: keys without a focus go to the view touched last. */
   touched: number;
   /** When a message was last sent in the view, in milliseconds. */
   changed: number;
-  /** What fetches what is not in sight, one after the other. */
+  /** Fetches of components out of sight, run one after the other. */
   queue: (() => Promise<void>)[];
-  /** Pixels. */
+  /** In pixels. */
   width: number;
 }
 
-/** What was chosen in a view. */
-interface Seen {
+/** The selection in a view. */
+interface ViewSelection {
   step: number;
-  /** The source piece, or null: then the strongest is on show. */
+  /** The source piece, or null: then the strongest is shown. */
   chosen: number | null;
   /** The pieces whose logits are compared, and what was typed for them. */
   word: number | null;
@@ -45,14 +45,14 @@ interface Seen {
   /** The stage gone to, from 1. */
   stage: number | null;
   ordered: Order | null;
-  /** The stop of the tour, from 1, and the step and source piece that were on show before it. */
+  /** The stop of the tour, from 1, and the step and source piece that were shown before it. */
   tour: { stop: number; step: number; source: number | null } | null;
 }
 
-interface Remembered {
+interface StoredSelection {
   identity: string;
   family: string;
-  seen: Seen;
+  seen: ViewSelection;
 }
 
 /** A parameter of the address that belongs to the browser: see `attnviz/ui/page_state/parameters.py`. */
@@ -60,29 +60,29 @@ interface ViewParameter {
   name: string;
   /** Its name in the address. */
   key: string;
-  /** A number is counted from `first` in the address and from 0 here, one that is a name is the same in both; of the
-   * nearest kind one beyond the last is taken for the last. Of a text, `last` is the length. */
+  /** A "number" counts from `first` in the address and from 0 here; "nearest" also clamps it to the last. A "name" is a
+   * number that is the same in both. For a text, `last` is the maximum length. */
   kind: "number" | "nearest" | "name" | "choice" | "text";
   first: number;
   last: number;
   values: string[];
 }
 
-/** What the server says of the translation in a view. */
+/** What the server sends of the translation in a view. */
 interface ViewPayload {
   id: string;
-  /** The key of the room that its view stands in. */
-  room: string;
-  /** What tells its translation from others, and what all translations have in common that are shown at the same step. */
+  /** The key of its view's Streamlit container. */
+  container: string;
+  /** Identifies the translation, and the group of translations that keep the same step. */
   identity: string;
   family: string;
   steps: number;
   sources: number;
-  tourable: boolean;
+  hasTour: boolean;
   usualOrder: Order;
   parameters: ViewParameter[];
-  /** Parameters of the address that the server gives: of the view, of its page where it leads that, and the sentence,
-   * where the page leaves it out as long as nothing is chosen. */
+  /** Address parameters of the server: of the view; of the page, where this view is its main one; and the sentence, where
+   * the page omits it until something is chosen. */
   own: AddressParameters;
   page: PagePayload | null;
   sentence: AddressParameters | null;
@@ -93,10 +93,10 @@ interface ViewPayload {
 type Order = "sentence" | "strongest";
 
 /** The root element of a view. Messages are events on it: `shown`, and then `step`, `source`, `order` and `words` after a
- * change of those, `choose` where a visitor chose, `try` where he tries something by hand, `answered` once the server has
- * done that, `hint` with the pieces of a hypothesis that he points at in a list, or null, `preview` with a what-if whose
- * weights are to be shown before the server has answered, or null, `point` with what a visitor points at, or null, `weigh`
- * with weights that are shown instead of those of the step, or null, `visit` with a stage to go to. */
+ * change of those, `choose` where a visitor chose, `try` where he requests a what-if, `answered` once the server has
+ * computed it, `hint` with the pieces of a hypothesis that he points at in a list, or null, `preview` with a what-if whose
+ * weights are shown before the server has answered, or null, `point` with what a visitor points at, or null, `weigh` with
+ * weights that are shown instead of those of the step, or null, `visit` with a stage to go to. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
 }
@@ -115,16 +115,16 @@ interface Choice {
   tour?: number | null;
 }
 
-/** A source piece, or a step, that a visitor points at by the mouse or has the focus of the keyboard on. */
+/** A source piece or step under the mouse or with the keyboard focus. */
 interface Pointed {
   source?: number;
   step?: number;
 }
 
-/** As JSON holds it, which has no number for the temperature at which all weights are alike. */
+/** JSON has no number for the infinite temperature, at which all weights are equal. */
 type Temperature = number | "Infinity";
 
-/** What a visitor tries by hand on the translation on show, or which of what he tried he wants to see. */
+/** A what-if that a visitor requests for the current translation, or an existing one that he opens or removes. */
 type WhatIf =
   | { kind: "weights"; step: number; weights: number[]; held: boolean }
   | { kind: "only" | "without"; step: number; source: number; held: boolean }
@@ -143,7 +143,7 @@ type WhatIf =
   | { kind: "undo" }
   | { kind: "what_if" | "remove"; index: number };
 
-/** What Streamlit calls a component with. */
+/** The argument with which Streamlit mounts a component. */
 interface Mounted<Data> {
   data: Data;
   parentElement: HTMLElement;
@@ -153,62 +153,62 @@ interface Mounted<Data> {
 /** Parameters of the address; null for one that is not in it. */
 type AddressParameters = Record<string, string | null>;
 
-/** What the server wants in the address of a page; `entry` tells its entry of the history from others. */
+/** Address parameters of a page; `entry` is the name of its history entry. */
 interface PagePayload {
   entry: string;
   parameters: AddressParameters;
 }
 
-/** What the browser's history keeps of an entry: its name, and the translations on show by the ids of their views. */
+/** State of a history entry: its name, and the current translations by the ids of their views. */
 interface HistoryEntry {
   attnvizEntry: string;
   views: Record<string, string>;
 }
 
-/** Names of sentences and their wording in the language of the page, with values to be filled in in braces. */
+/** Texts in the language of the page by name, with {placeholders} for values. */
 type Words = Record<string, string>;
 
-/** What a component that follows its view keeps about its root element. */
-interface Following {
-  /** Whether it is in sight, and what draws it where it waits for that. */
+/** State of a component that redraws when its view changes. */
+interface ComponentState {
+  /** Whether it is in sight, and the draw that waits for that. */
   seen?: boolean;
   waiting?: () => void;
-  /** Fetches at once what would be fetched in its turn. */
+  /** Fetches at once what is in the queue. */
   hurry?: () => void;
-  /** Whether it was told to draw before. */
+  /** Whether it has been drawn. */
   begun?: boolean;
-  /** Whether what it draws is text, which goes before pictures. */
+  /** Whether it draws text, which comes before figures. */
   light?: boolean;
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
   size?: ResizeObserver;
-  /** Ends when Plotly has drawn all that it was told to. */
+  /** Resolves when Plotly has finished drawing. */
   drawing?: Promise<unknown>;
-  /** Ends it. */
+  /** Cleans up. */
   stop(): void;
 }
 
 interface Window {
-  /** Where the browser has it: tasks by their priority. */
+  /** Not in every browser. */
   scheduler?: { postTask(work: () => void, options: { priority: string }): Promise<void> };
 }
 
-/** Where a payload is, below the page; {step} and {word} stand for the step and the chosen word on show, {selection} for
+/** Where a payload is, below the page; {step} and {word} stand for the step and the chosen word, {selection} for
  * all of it. */
 interface Place {
   at: string;
-  /** Where that is of what a visitor chose, in place of what each step shows by itself. */
+  /** Address used once a visitor has chosen something. */
   chosen?: string;
 }
 
-/** What a component keeps that may have to fetch what it draws from. */
-interface Fetching<Numbers> extends Following {
+/** State of a component that may fetch its payload. */
+interface FetchingState<Numbers> extends ComponentState {
   data: Numbers | Place;
-  /** What was fetched last, and from where. */
+  /** The payload fetched last, and its address. */
   fetched?: { at: string; payload: Numbers };
-  /** What was fetched ahead, for the step after the one on show. */
+  /** The prefetched payload of the next step. */
   ahead?: { at: string; payload: Numbers | null };
-  /** Where that is which is to be drawn next, and whether something is on its way. */
+  /** Address of the payload to draw next, and whether a fetch is running. */
   wanted?: string;
   loading?: boolean;
 }

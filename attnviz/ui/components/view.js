@@ -1,5 +1,5 @@
-// The message bus of a view. Several views may stand on one page: what one shows is kept on its root element, and its
-// components hear of a change by events on that element, so that nothing of a view is the whole page's.
+// The message bus of a view. A page may have several views: each stores its state on its root element, and its components
+// listen to events on that element.
 
 const ROOT = "[class*='st-key-room']";
 
@@ -29,17 +29,17 @@ export function viewOf(node) {
   let here = node;
   for (; here && !root; here = hostOf(here)) root = here.closest(ROOT);
   if (!root) throw new Error("a component stands in no view");
-  root.attnvizView ??= showIn(root);
+  root.attnvizView ??= newState(root);
   viewRoots.set(node, root);
   return root;
 }
 
 /**
- * What a view shows before anything is known of it. Its width is kept: to ask for it makes the browser lay out the page.
+ * The state of a new view. It includes the width, since reading that from the page forces a layout.
  * @param {Element} root
  * @returns {Shown}
  */
-function showIn(root) {
+function newState(root) {
   /** @type {Shown} */
   const view = {
     view: null,
@@ -64,7 +64,7 @@ function showIn(root) {
 }
 
 /**
- * What the view of `node` shows.
+ * The state of the view of `node`.
  * @param {Element} node
  * @returns {Shown}
  */
@@ -82,29 +82,29 @@ export function send(node, name, detail) {
 }
 
 /**
- * Says that a visitor chose something in the view of `node`.
+ * Sends that a visitor chose something in the view of `node`.
  * @param {Element} node
  * @param {Choice} choice
  */
 export const chooseIn = (node, choice) => send(node, "choose", choice);
 
 /**
- * Asks the server for what would be if something were otherwise in the view of `node`, or for another card.
+ * Requests a what-if in the view of `node`, a new one or one of its cards.
  * @param {Element} node
  * @param {WhatIf} whatIf
  */
 export const tryIn = (node, whatIf) => send(node, "try", whatIf);
 
 /**
- * Shows in the view of `node` what a change by hand makes of the weights of the step, or with null those it has.
+ * Previews in the view of `node` the weights of the step after a change by hand; null shows its own weights.
  * @param {Element} node
  * @param {WhatIf | null} whatIf
  */
 export const preview = (node, whatIf) => send(node, "preview", whatIf);
 
 /**
- * Says in the view of `node` at which source piece, or step, a visitor points; null where at none. Nothing on show changes
- * with it: what is fetched in its turn goes on.
+ * Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change, so
+ * `changed` stays as it is.
  * @param {Element} node
  * @param {Pointed | null} pointed
  */
@@ -112,7 +112,7 @@ export const pointAt = (node, pointed) =>
   viewOf(node).dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
 
 /**
- * Says in the view of `node` which weights are shown that are not those of the step, while they are pulled; null where none.
+ * Sends in the view of `node` the weights that are being dragged; null where the step's own are shown.
  * @param {Element} node
  * @param {number[] | null} weights
  */
@@ -120,21 +120,21 @@ export const weighIn = (node, weights) =>
   viewOf(node).dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
 
 /**
- * Calls `hear` at each message `name` of the view of `node`; returns what ends that.
+ * Calls `listener` at each message `name` of the view of `node`; returns a function that ends that.
  * @param {Element} node
  * @param {string} name
- * @param {(event: any) => void} hear
+ * @param {(event: any) => void} listener
  * @returns {() => void}
  */
-export function listenIn(node, name, hear) {
+export function listenIn(node, name, listener) {
   const root = viewOf(node);
-  root.addEventListener(`attnviz:${name}`, hear);
-  return () => root.removeEventListener(`attnviz:${name}`, hear);
+  root.addEventListener(`attnviz:${name}`, listener);
+  return () => root.removeEventListener(`attnviz:${name}`, listener);
 }
 
 /**
- * Whether an event of the page belongs to the view of `node`: it happened in it, or in no view and this is the one that
- * was touched last.
+ * Whether an event of the page belongs to the view of `node`: it happened there, or in no view and this one was touched
+ * last.
  * @param {Element} node
  * @param {Event} event
  */
@@ -147,14 +147,14 @@ function belongsTo(node, event) {
 }
 
 /**
- * Calls `onKey` at each key that belongs to the view of `root`, takes note of when a visitor touches it, and hears what
- * it says under the names of `heard`, until the returned function is called.
+ * Calls `onKey` at each key that belongs to the view of `root`, records when a visitor touches it, and calls the
+ * `listeners` at its messages of those names, until the returned function is called.
  * @param {HTMLElement} root
  * @param {(event: KeyboardEvent) => void} onKey
- * @param {Record<string, (event: any) => void>} heard
+ * @param {Record<string, (event: any) => void>} listeners
  */
-export function attend(root, onKey, heard) {
-  const view = viewOf(root), until = new AbortController(), { signal } = until;
+export function attend(root, onKey, listeners) {
+  const view = viewOf(root), controller = new AbortController(), { signal } = controller;
   const touch = () => {
     shown(root).touched = performance.now();
   };
@@ -162,6 +162,8 @@ export function attend(root, onKey, heard) {
     if (belongsTo(root, event)) onKey(event);
   }, { signal });
   for (const name of ["pointerdown", "focusin"]) view.addEventListener(name, touch, { signal });
-  for (const [name, hear] of Object.entries(heard)) view.addEventListener(`attnviz:${name}`, hear, { signal });
-  return () => until.abort();
+  for (const [name, listener] of Object.entries(listeners)) {
+    view.addEventListener(`attnviz:${name}`, listener, { signal });
+  }
+  return () => controller.abort();
 }

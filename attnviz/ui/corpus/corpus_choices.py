@@ -15,8 +15,8 @@ from attnviz.corpora import MEASURES
 from attnviz.ui.corpus.table import PRESETS, Brush, Choice
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.address import keep_page
-from attnviz.ui.page_state.detail_level import DEPTH
+from attnviz.ui.page_state.address import set_page_address
+from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.view import Session
 
 TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
@@ -32,7 +32,7 @@ TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
 )
 """Names in the address; in the session state with the prefix `corpus_`."""
 _NAMES = [one.name for one in MEASURES]
-_OFFERED: Mapping[str, tuple[str, ...]] = {
+_VALID_VALUES: Mapping[str, tuple[str, ...]] = {
     PRESET: PRESETS,
     SORT: ("", "number", *_NAMES),
     DESCENDING: ("", "1"),
@@ -51,7 +51,7 @@ _DEFAULT = {
     TABLE: "",
 }
 NAMES = tuple(_DEFAULT)
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 def key(name: str) -> str:
@@ -59,15 +59,15 @@ def key(name: str) -> str:
     return f"corpus_{name}"
 
 
-def open_choices(session: Session, linked: Mapping[str, str], anew: bool) -> None:
+def open_choices(session: Session, linked: Mapping[str, str], overwrite: bool) -> None:
     """Set each choice from the link if it is unset, or in any case if `anew`; unknown values become defaults.
 
     A link that names no table leaves earlier choices as they are.
     """
     for name, default in _DEFAULT.items():
-        if session.get(key(name)) is None or (anew and linked.get(TABLE)):
-            value = linked.get(name, default)[:_LONGEST]
-            session[key(name)] = value if value in _OFFERED.get(name, (value,)) else default
+        if session.get(key(name)) is None or (overwrite and linked.get(TABLE)):
+            value = linked.get(name, default)[:_MAX_LENGTH]
+            session[key(name)] = value if value in _VALID_VALUES.get(name, (value,)) else default
 
 
 def chosen(session: Mapping[Any, Any]) -> Choice:
@@ -83,15 +83,15 @@ def chosen(session: Mapping[Any, Any]) -> Choice:
     )
 
 
-def all_of_it() -> None:
+def clear_brush() -> None:
     """Clear the selected region, and go to the first part of the rows."""
     st.session_state[key(BRUSH)], st.session_state[key(PART)] = "", "1"
 
 
-def find_all() -> None:
+def clear_search() -> None:
     """Clear the search."""
     st.session_state[key(QUERY)] = ""
-    all_of_it()
+    clear_brush()
 
 
 def brush_of(text: str) -> Brush | None:
@@ -112,7 +112,7 @@ def brush_text(brush: Brush | None) -> str:
 
 def write_address(session: Session) -> None:
     """Write the choices that differ from their defaults into the address."""
-    said = {name: str(session[key(name)] or "") for name in _DEFAULT}
-    wanted = {name: value if value and value != _DEFAULT[name] else None for name, value in said.items()}
-    others = dict.fromkeys((*inputs.REQUEST, DEPTH))  # a link may have them for the other pages
-    keep_page(session, repr(said), others | wanted | language_address())
+    values = {name: str(session[key(name)] or "") for name in _DEFAULT}
+    parameters = {name: value if value and value != _DEFAULT[name] else None for name, value in values.items()}
+    others = dict.fromkeys((*inputs.REQUEST, DETAIL_LEVEL))  # a link may have them for the other pages
+    set_page_address(session, repr(values), others | parameters | language_address())

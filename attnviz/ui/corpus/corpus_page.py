@@ -15,24 +15,24 @@ from attnviz import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
-from attnviz.ui.corpus.corpus_choices import all_of_it, key
+from attnviz.ui.corpus.corpus_choices import clear_brush, key
 from attnviz.ui.corpus.corpus_plot import plot
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
-from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, shelved
+from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import segmented_control, select_box, text_box
-from attnviz.ui.file_box import file_box, files_taken
+from attnviz.ui.file_box import file_box
 from attnviz.ui.requests import begin_fragment, request_button
-from attnviz.ui.text_passages import text_passage
-from attnviz.wording.corpus import measure_names, preset_names, preset_told
+from attnviz.ui.text_sections import text_section
+from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
-from attnviz.wording.why_story import Passage
+from attnviz.wording.why_story import TextSection
 
-_FILE = "corpus_file"
-_BEFORE, _REFUSED = "corpus_before", "corpus_refused"
+_FILE, _BOX = "corpus_file", "corpus_box"
+_LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
 """Session state keys: the table shown last, and the error of the file uploaded since, with that table."""
 _OPENED = "corpus_opened"
 """Session state key: the number of pairs that were opened."""
-_PART = 200
+_PART_ROWS = 200
 """Number of rows that are sent to the browser at once."""
 
 Open = Callable[[table.Pair], None]
@@ -41,29 +41,29 @@ Open = Callable[[table.Pair], None]
 
 def corpus_page(model: str, open_pair: Open) -> None:
     """Draw the page, which measures by the model in the folder `model`."""
-    job = _job_on_show()
-    going_on = job is not None and not job.ended  # read once: the job may end at any moment
-    if job is not None and not going_on:
+    job = _current_job()
+    running = job is not None and not job.ended  # read once: the job may end at any moment
+    if job is not None and not running:
         job = _settle(job)
     with st.container(key="corpus_opening"):
-        text_passage(Passage(gettext("Corpus"), (_about(),)))
-        _ways_in(model)
-    told, over = st.session_state.get(_REFUSED, ("", ""))
-    if told and over == st.session_state[key(corpus_choices.TABLE)]:
-        _problem(told)
+        text_section(TextSection(gettext("Corpus"), (_introduction(),)))
+        _table_sources(model)
+    message, identity = st.session_state.get(_UPLOAD_ERROR, ("", ""))
+    if message and identity == st.session_state[key(corpus_choices.TABLE)]:
+        _show_error(message)
     if job is None:
         if st.session_state[key(corpus_choices.TABLE)]:
-            _problem(gettext("The server no longer has this table: give the file again."))
-    elif going_on:
+            _show_error(gettext("The server no longer has this table: give the file again."))
+    elif running:
         _progress(job)
     elif job.done:
         _table(job, open_pair)
     else:
-        _problem(job.problem)
+        _show_error(job.problem)
     corpus_choices.write_address(st.session_state)
 
 
-def _job_on_show() -> Job | None:
+def _current_job() -> Job | None:
     return job_of(st.session_state[key(corpus_choices.TABLE)])
 
 
@@ -71,14 +71,14 @@ def _settle(ended: Job) -> Job | None:
     """Store a finished table; for a failed file, show the error and return the previous table."""
     session = st.session_state
     if ended.done:
-        session[_BEFORE] = session[key(corpus_choices.TABLE)]
-    elif session.get(_BEFORE):
-        session[key(corpus_choices.TABLE)] = session[_BEFORE]
-        _refuse(ended.problem)
-    return _job_on_show()
+        session[_LAST_TABLE] = session[key(corpus_choices.TABLE)]
+    elif session.get(_LAST_TABLE):
+        session[key(corpus_choices.TABLE)] = session[_LAST_TABLE]
+        _store_error(ended.problem)
+    return _current_job()
 
 
-def _about() -> str:
+def _introduction() -> str:
     return gettext(
         "This page measures many sentence pairs at once: the model goes through each French sentence by forced "
         "decoding. Sort and search the pairs, select a region of the plot, and open a pair to see its every "
@@ -86,14 +86,16 @@ def _about() -> str:
     )
 
 
-def _ways_in(model: str) -> None:
+def _table_sources(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
         request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
-        box = f"corpus_box_{files_taken(_FILE)}"  # a new key after each file closes the popover
-        with st.container(key="corpus_own", width="content"), st.popover(gettext("Your file"), key=box):
+        with (
+            st.container(key="corpus_own", width="content"),
+            st.popover(gettext("Your file"), key=_BOX, on_change="rerun"),
+        ):
             file_box(
                 gettext("English, a tab, French on each line"),
-                partial(_begin, model),
+                partial(_take_file, model),
                 key=_FILE,
                 megabytes=MOST_MEGABYTES,
             )
@@ -102,22 +104,22 @@ def _ways_in(model: str) -> None:
                     "A line may also be an English sentence alone; the model then translates it. The file may "
                     "have {lines} lines and {size} MB at most. It may be .tsv, .txt or .jsonl with links (each "
                     "also as .gz or .xz), or .parquet. It stays on this server, and is deleted when the server "
-                    "stops. The command attnviz corpus has no limit.",
+                    "stops. The command attnviz corpus takes files of any size.",
                     lines=MOST_LINES,
                     size=MOST_MEGABYTES,
                 )
             )
 
-    offered, kept = shelved(), st.session_state[key(corpus_choices.TABLE)]
+    offered, current = offered_tables(), st.session_state[key(corpus_choices.TABLE)]
     if offered:
         # A visitor's own table is none of the server's, but may be current.
-        other = "" if kept in offered else kept
+        other = "" if current in offered else current
         select_box(
             gettext("Table"),
             {other: gettext("A table of this server"), **{name: name for name in offered}},
             key=key(corpus_choices.TABLE),
             default=other,
-            then=all_of_it,
+            then=clear_brush,
             label_visibility="collapsed",
             width=300,
         )
@@ -127,30 +129,36 @@ def _begin_sample(model: str) -> None:
     _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes())
 
 
+def _take_file(model: str, name: str, content: bytes) -> None:
+    """Measure a visitor's file and close the box."""
+    st.session_state[_BOX] = False
+    _begin(model, name, content)
+
+
 def _begin(model: str, name: str, content: bytes, gold: bytes | None = None) -> None:
     try:
         job = begin(name, content, model, gold)
     except AttnvizError as error:
-        _refuse(str(error))
+        _store_error(str(error))
         return
-    _take(job.identity)
+    _select_table(job.identity)
 
 
-def _refuse(told: str) -> None:
-    """Show the error `told` as long as the current table stays."""
-    st.session_state[_REFUSED] = told, st.session_state[key(corpus_choices.TABLE)]
+def _store_error(message: str) -> None:
+    """Show the error `message` as long as the current table stays."""
+    st.session_state[_UPLOAD_ERROR] = message, st.session_state[key(corpus_choices.TABLE)]
 
 
-def _take(identity: str) -> None:
+def _select_table(identity: str) -> None:
     """Make another table current, unfiltered."""
-    st.session_state.pop(_REFUSED, None)
+    st.session_state.pop(_UPLOAD_ERROR, None)
     st.session_state[key(corpus_choices.TABLE)] = identity
-    all_of_it()
+    clear_brush()
 
 
-def _problem(told: str) -> None:
+def _show_error(message: str) -> None:
     with st.container(key="corpus_problem"):
-        st.text(told)
+        st.text(message)
 
 
 @st.fragment(run_every=1)
@@ -160,14 +168,14 @@ def _progress(job: Job) -> None:
     begin_fragment()
     if job.ended:
         st.rerun()
-    told, left = job.progress, job.left
+    progress, seconds_left = job.progress, job.seconds_left
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
-        if told is None:
+        if progress is None:
             st.progress(0.0, gettext("The server is making another table. Yours waits in the queue."))
         else:
-            when = "" if left is None else gettext("{seconds} s left", seconds=round(left))
-            count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", told.done, all=told.total)
-            st.progress(told.done / max(told.total, 1), " · ".join(filter(None, (count, when))))
+            when = "" if seconds_left is None else gettext("{seconds} s left", seconds=round(seconds_left))
+            count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", progress.done, all=progress.total)
+            st.progress(progress.done / max(progress.total, 1), " · ".join(filter(None, (count, when))))
         request_button(gettext("Cancel"), job.cancel, key="corpus_cancel")
 
 
@@ -177,7 +185,7 @@ def _table(job: Job, open_pair: Open) -> None:
     try:
         whole = table.measures_of(job.table)
     except AttnvizError as error:
-        _problem(str(error))
+        _show_error(str(error))
         return
     presets = preset_names()
     with st.container(key="corpus_choices", gap="small"):
@@ -188,7 +196,7 @@ def _table(job: Job, open_pair: Open) -> None:
             default="all",
             label_visibility="collapsed",
         )
-        st.html(f'<p class="reading">{preset_told(preset)}</p>')
+        st.html(f'<p class="reading">{preset_caption(preset)}</p>')
     picture, list_ = st.columns([2, 3], gap="medium")
     with list_:
         searching, ordering = st.columns(2, vertical_alignment="bottom")
@@ -207,18 +215,18 @@ def _table(job: Job, open_pair: Open) -> None:
         with ordering:
             _order(whole)
         listed = table.listed_rows(drawn, corpus_choices.chosen(session))
-        _said(job, whole, listed, chosen)
+        _summary(job, whole, listed, chosen)
         if len(listed):
             _rows(job.table, listed, whole, open_pair)
             _downloads(job, listed)
         elif chosen.query.strip():
-            asked = shorten(chosen.query.strip(), 40)
-            st.text(gettext("None of these pairs has “{query}” in either sentence.", query=asked))
-            request_button(gettext("Clear the search"), corpus_choices.find_all, key="corpus_find_all")
+            query = shorten(chosen.query.strip(), 40)
+            st.text(gettext("None of these pairs has “{query}” in either sentence.", query=query))
+            request_button(gettext("Clear the search"), corpus_choices.clear_search, key="corpus_find_all")
 
 
-def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> None:
-    """Draw how many pairs are listed of how many, and the button that shows all again."""
+def _summary(job: Job, whole: Any, listed: table.SortedRows, chosen: table.Choice) -> None:
+    """Draw the numbers of listed and of all pairs, and the button that shows all again."""
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
         st.text(
             ngettext(
@@ -234,7 +242,7 @@ def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> N
             _skipped(job, job.progress.skipped)
         if chosen.brush is not None:
             st.text(gettext("The list shows only the selected region."), width="content")
-            request_button(gettext("Show all again"), all_of_it, type="tertiary", key="corpus_unbrush")
+            request_button(gettext("Show all again"), clear_brush, type="tertiary", key="corpus_unbrush")
 
 
 def _skipped(job: Job, count: int) -> None:
@@ -242,9 +250,9 @@ def _skipped(job: Job, count: int) -> None:
     with st.popover(
         gettext("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"
     ):
-        told = [gettext("Line {number}: {reason}.", number=number, reason=reason) for number, reason in job.skipped]
-        left = count - len(told)
-        st.text("\n".join([*told, *([gettext("{n} more", n=left)] if left > 0 else [])]))
+        lines = [gettext("Line {number}: {reason}.", number=number, reason=reason) for number, reason in job.skipped]
+        remaining = count - len(lines)
+        st.text("\n".join([*lines, *([gettext("{n} more", n=remaining)] if remaining > 0 else [])]))
 
 
 def _order(whole: Any) -> None:
@@ -268,19 +276,19 @@ def _order(whole: Any) -> None:
             )
 
 
-def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None:
+def _rows(path: Path, listed: table.SortedRows, whole: Any, open_pair: Open) -> None:
     """Draw a part of the rows; a click opens a pair."""
     names, session = measure_names(), st.session_state
     known = table.known_measures(whole)
-    part = _part(-(-len(listed) // _PART))
-    shown = listed.part(part * _PART, _PART)
+    part = _part(-(-len(listed) // _PART_ROWS))
+    shown = listed.part(part * _PART_ROWS, _PART_ROWS)
     first = [
         name
         for name in (session[key(corpus_choices.SORT)], session[key(corpus_choices.X)], session[key(corpus_choices.Y)])
         if name in known
     ]
     columns = list(dict.fromkeys(["number", "source", "target", *first, *known]))
-    picked = st.dataframe(
+    event = st.dataframe(
         shown.select(columns),
         hide_index=True,
         on_select="rerun",
@@ -289,8 +297,12 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
         height=min(520, 38 + 35 * len(shown)),
         column_config=_columns(names),
     )
-    st.caption(gettext("Tick the box before a row to see its pair step by step; Back returns to this list."))
-    rows = picked.get("selection", {}).get("rows", [])
+    st.caption(
+        gettext(
+            "Tick the box before a row to see its pair step by step; your browser’s Back button returns to this list."
+        )
+    )
+    rows = event.get("selection", {}).get("rows", [])
     if rows and rows[0] < len(shown):
         row = shown.slice(rows[0], 1).to_pylist()[0]
         corpus_choices.write_address(session)
@@ -298,7 +310,7 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
         try:
             open_pair(table.pair_of(path, row["number"], row["source"], row["target"]))
         except AttnvizError as error:
-            _problem(str(error))
+            _show_error(str(error))
 
 
 def _columns(names: dict[str, str]) -> dict[str, Any]:
@@ -307,22 +319,22 @@ def _columns(names: dict[str, str]) -> dict[str, Any]:
         "source": st.column_config.TextColumn(gettext("English"), width="medium"),
         "target": st.column_config.TextColumn(gettext("French"), width="medium"),
     }
-    return texts | {name: st.column_config.NumberColumn(told, format="%.3g") for name, told in names.items()}
+    return texts | {name: st.column_config.NumberColumn(label, format="%.3g") for name, label in names.items()}
 
 
 def _part(count: int) -> int:
     """Draw the choice of one of `count` parts where there are several; return it, from 0."""
     session = st.session_state
-    wanted = session[key(corpus_choices.PART)]
-    now = min(max(int(wanted) if wanted.isascii() and wanted.isdigit() else 1, 1), max(count, 1))
+    stored = session[key(corpus_choices.PART)]
+    current = min(max(int(stored) if stored.isascii() and stored.isdigit() else 1, 1), max(count, 1))
     if count > 1:
-        found = st.number_input(gettext("Part of {count}", count=count), 1, count, now, width=140)
-        session[key(corpus_choices.PART)] = str(int(found))
-        return int(found) - 1
+        entered = st.number_input(gettext("Part of {count}", count=count), 1, count, current, width=140)
+        session[key(corpus_choices.PART)] = str(int(entered))
+        return int(entered) - 1
     return 0
 
 
-def _downloads(job: Job, listed: table.Listed) -> None:
+def _downloads(job: Job, listed: table.SortedRows) -> None:
     """Offer the listed rows as CSV, and the whole table, with links and remarks, as Parquet."""
 
     def csv() -> bytes:

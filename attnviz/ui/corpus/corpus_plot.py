@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
 from attnviz.languages import gettext
 from attnviz.ui.corpus import corpus_choices, table
-from attnviz.ui.corpus.corpus_choices import all_of_it, key
+from attnviz.ui.corpus.corpus_choices import clear_brush, key
 from attnviz.ui.fields import select_box
 from attnviz.ui.style import theme_name
 from attnviz.wording.corpus import measure_names
@@ -21,14 +21,14 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
     names = measure_names()
     offered = {name: names[name] for name in table.known_measures(whole)}
     with st.container(horizontal=True, key="corpus_axes"):
-        for axis, said, usual in (
+        for axis, label, default in (
             (corpus_choices.X, gettext("Horizontal"), table.Choice.x),
             (corpus_choices.Y, gettext("Vertical"), table.Choice.y),
         ):
-            before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
-            select_box(said, offered, key=key(axis), default=first, then=all_of_it, width=200)
-            if st.session_state[key(axis)] != before:  # this table lacks the chosen measure
-                all_of_it()
+            previous, first = st.session_state[key(axis)], default if default in offered else next(iter(offered))
+            select_box(label, offered, key=key(axis), default=first, then=clear_brush, width=200)
+            if st.session_state[key(axis)] != previous:  # this table lacks the chosen measure
+                clear_brush()
     x, y = st.session_state[key(corpus_choices.X)], st.session_state[key(corpus_choices.Y)]
     if not len(drawn):
         st.caption(gettext("There is no pair to draw."))
@@ -40,12 +40,12 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
     else:
         region = (brush.x, brush.y) if brush and brush.y else None
         figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), marked=region, theme=theme_name())
-    plot = f"corpus_plot_{x}_{y}_{chosen.preset}"
+    plot_key = f"corpus_plot_{x}_{y}_{chosen.preset}"
     st.plotly_chart(
         figure,
         alt=figure.layout.meta["alt"],
-        key=plot,
-        on_select=lambda: _brush(plot, x == y),
+        key=plot_key,
+        on_select=lambda: _brush(plot_key, x == y),
         selection_mode="box",
         theme=None,
         config={"displayModeBar": False},
@@ -59,11 +59,11 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
     )
 
 
-def _brush(plot: str, alone: bool) -> None:
+def _brush(plot_key: str, histogram: bool) -> None:
     """Store the selected region; an empty selection is ignored."""
-    boxes = st.session_state[plot].selection.box
+    boxes = st.session_state[plot_key].selection.box
     if boxes:
         x, y = boxes[0]["x"], boxes[0]["y"]
-        found = table.Brush((min(x), max(x)), None if alone else (min(y), max(y)))
-        st.session_state[key(corpus_choices.BRUSH)] = corpus_choices.brush_text(found)
+        brush = table.Brush((min(x), max(x)), None if histogram else (min(y), max(y)))
+        st.session_state[key(corpus_choices.BRUSH)] = corpus_choices.brush_text(brush)
         st.session_state[key(corpus_choices.PART)] = "1"

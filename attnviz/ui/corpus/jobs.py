@@ -1,4 +1,4 @@
-"""Measure tables on this server, in threads that go on when visitors leave."""
+"""Measure tables on this server, in threads that continue when visitors leave."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.lines import ENDINGS, readable, spelt_endings
 from attnviz.languages import gettext, language, set_language
 from attnviz.text_files import unpacked
-from attnviz.ui.corpus.passing_folder import passing_folder
-from attnviz.ui.corpus_tables import shelved
+from attnviz.ui.corpus.temporary_folder import temporary_folder
+from attnviz.ui.corpus_tables import offered_tables
 from attnviz.ui.resources import translator_in
 
 MOST_LINES = 1000
@@ -24,9 +24,9 @@ MOST_LINES = 1000
 MOST_MEGABYTES = 1
 MOST_UNPACKED = 16
 """Largest size of a decompressed file, in megabytes: a small archive may expand to gigabytes."""
-_KEPT = 20
-"""Number of newest tables that are stored; a link to an older one says that it is gone."""
-_NAMED = 100
+_MAX_TABLES = 20
+"""Number of tables that are stored, the newest; a link to an older table shows an error."""
+_MAX_REASONS = 100
 """Number of skipped lines whose reasons are stored."""
 _WINDOW = 20
 """Lines between progress reports."""
@@ -48,8 +48,8 @@ class Job:
         self.skipped: tuple[tuple[int, str], ...] = ()
         """The first skipped lines, by line number, with the reasons."""
         self.done = False
-        self._unwanted = threading.Event()
-        self._began = 0.0
+        self._cancelled = threading.Event()
+        self._start_time = 0.0
 
     @property
     def ended(self) -> bool:
@@ -57,16 +57,18 @@ class Job:
         return self.done or bool(self.problem)
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Estimated seconds until the job is done, or None while unknown."""
-        told = self.progress
-        if told is None or told.done <= told.before:
+        progress = self.progress
+        if progress is None or progress.done <= progress.before:
             return None
-        return (time.monotonic() - self._began) / (told.done - told.before) * (told.total - told.done)
+        return (
+            (time.monotonic() - self._start_time) / (progress.done - progress.before) * (progress.total - progress.done)
+        )
 
     def cancel(self) -> None:
         """Stop the job soon, without a table."""
-        self._unwanted.set()
+        self._cancelled.set()
 
     def run(self, model: str, file: Path, gold: Path | None, code: str) -> None:
         """Make the table, with messages in the language `code`.
@@ -75,11 +77,11 @@ class Job:
         """
         set_language(code)
         try:
-            with _ONE:
-                self._tell(None)
-                self._began = time.monotonic()
+            with _RUN_LOCK:
+                self._report_progress(None)
+                self._start_time = time.monotonic()
                 analyser = Analyser(translator_in(model, "cpu"), Settings())
-                made = analyse_file(
+                result = analyse_file(
                     file,
                     self.table,
                     analyser,
@@ -87,11 +89,11 @@ class Job:
                     limit=MOST_LINES,
                     window=_WINDOW,
                     skip_malformed=True,
-                    advance=self._tell,
+                    advance=self._report_progress,
                 )
-            self.skipped = tuple(made.named[:_NAMED])
-            if not made.rows:
-                reason = made.named[0][1] if made.named else gettext("it is empty")
+            self.skipped = tuple(result.named[:_MAX_REASONS])
+            if not result.rows:
+                reason = result.named[0][1] if result.named else gettext("it is empty")
                 self.problem = gettext("No line of {name} could be used: {reason}.", name=self.name, reason=reason)
         except Cancelled:
             self.problem = gettext("Cancelled.")
@@ -102,10 +104,10 @@ class Job:
             if not self.done:
                 self.problem = self.problem or gettext("{name} could not be measured.", name=self.name)
 
-    def _tell(self, told: Progress | None) -> None:
-        if self._unwanted.is_set():
+    def _report_progress(self, progress: Progress | None) -> None:
+        if self._cancelled.is_set():
             raise Cancelled
-        self.progress = told
+        self.progress = progress
 
     def forget(self) -> None:
         """Cancel the job and delete its files."""
@@ -113,7 +115,7 @@ class Job:
         shutil.rmtree(self.table.parent, ignore_errors=True)
 
 
-_ONE = threading.Lock()
+_RUN_LOCK = threading.Lock()
 _REGISTRY = threading.Lock()
 _JOBS: OrderedDict[str, Job] = OrderedDict()
 
@@ -121,7 +123,7 @@ _JOBS: OrderedDict[str, Job] = OrderedDict()
 @cache
 def _folder() -> Path:
     """Return the folder of visitors' files; they are nowhere else, and are deleted when the server stops."""
-    return passing_folder("attnviz-corpora-")
+    return temporary_folder("attnviz-corpora-")
 
 
 def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> Job:
@@ -145,14 +147,14 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
     parts = (name.encode(), content, gold or b"", translator_in(model, "cpu").weights_digest.encode())
     identity = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     with _REGISTRY:
-        known = _JOBS.get(identity)
-        if known is not None and not known.problem:
+        existing = _JOBS.get(identity)
+        if existing is not None and not existing.problem:
             _JOBS.move_to_end(identity)
-            return known
+            return existing
         folder = _folder() / f"{identity}-{time.monotonic_ns()}"
         folder.mkdir()
         job = _JOBS[identity] = Job(identity, name, folder / "table.parquet")
-        while len(_JOBS) > _KEPT:
+        while len(_JOBS) > _MAX_TABLES:
             _JOBS.popitem(last=False)[1].forget()
     # The uploaded name is displayed but never used as a path, except for known endings.
     known_endings = [ending for ending in Path(plain).suffixes[-1:] if ending in ENDINGS]
@@ -167,8 +169,8 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
 
 
 def job_of(identity: str | None) -> Job | None:
-    """Return the job of an identity, or a table of `shelved` by its name; None where there is none."""
-    if identity and (table := shelved().get(identity)):
+    """Return the job of an identity, or a table of `offered_tables` by its name; None where there is none."""
+    if identity and (table := offered_tables().get(identity)):
         job = Job(identity, table.name, table)
         job.done = True
         return job

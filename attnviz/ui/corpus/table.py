@@ -22,8 +22,8 @@ UNLIKELY = 0.1
 """Quantile of the log probability per word up to which the preset "unsure" shows pairs."""
 COPIED = 0.5
 """Smallest share of copied words at which the preset "copied" shows a pair."""
-_SHOWN = ("number", "source", "target", *(one.name for one in MEASURES))
-_SORTED: dict[str, tuple[str, str]] = {
+_COLUMNS = ("number", "source", "target", *(one.name for one in MEASURES))
+_PRESET_ORDERS: dict[str, tuple[str, str]] = {
     "all": ("number", "ascending"),
     "omitted": ("least_coverage", "ascending"),
     "repeated": ("repeated", "descending"),
@@ -58,20 +58,20 @@ def measures_of(path: Path) -> Any:
     """Return the columns of a table that are used (pyarrow.Table); raise AttnvizError where it is unreadable."""
     state = path.stat()
     stamp = str(path), state.st_mtime_ns, state.st_size
-    return _TABLES.get(stamp, lambda: _read(path, _SHOWN))
+    return _TABLES.get(stamp, lambda: _read(path, _COLUMNS))
 
 
-def _read(path: Path, columns: Sequence[str], **which: Any) -> Any:
+def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
     try:
-        found = parquet.read_table(path, columns=list(columns), **which)
-        found.validate(full=True)  # texts may be damaged, too
-        if any(found.schema.field(name).type != SCHEMA.field(name).type for name in columns):
+        table = parquet.read_table(path, columns=list(columns), **arguments)
+        table.validate(full=True)  # texts may be damaged, too
+        if any(table.schema.field(name).type != SCHEMA.field(name).type for name in columns):
             raise ValueError("its columns hold something else")
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise AttnvizError(
             gettext("The table {name} cannot be read: {error}.", name=path.stem, error=str(error)[:80])
         ) from error
-    return found
+    return table
 
 
 _TABLES: LRUCache[Any] = LRUCache(128 << 20, size=lambda table: int(table.nbytes))
@@ -79,7 +79,7 @@ _TABLES: LRUCache[Any] = LRUCache(128 << 20, size=lambda table: int(table.nbytes
 
 @dataclass(frozen=True)
 class Pair:
-    """A sentence pair of a table, as it is opened."""
+    """A sentence pair of a table, as the step view opens it."""
 
     source: str
     target: str
@@ -93,11 +93,13 @@ class Pair:
 def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
     """Return the pair in a line of a table, with its gold links; raise AttnvizError where they cannot be read."""
     names = ("source_words", "target_words", "gold")
-    found = _read(path, names, filters=[("number", "=", number)]).to_pylist()
-    if not found or not found[0]["gold"]:
+    rows = _read(path, names, filters=[("number", "=", number)]).to_pylist()
+    if not rows or not rows[0]["gold"]:
         return Pair(source, target)
-    source_words, target_words, drawn = (found[0][name] for name in names)
-    sure, possible = (frozenset((one["j"], one["i"]) for one in drawn if one["sure"] is kind) for kind in (True, False))
+    source_words, target_words, links = (rows[0][name] for name in names)
+    sure, possible = (
+        frozenset((link["j"], link["i"]) for link in links if link["sure"] is kind) for kind in (True, False)
+    )
     return Pair(source, target, GoldLinks(sure, possible - sure), tuple(source_words), tuple(target_words))
 
 
@@ -108,17 +110,17 @@ def known_measures(table: Any) -> list[str]:
 
 def drawn_rows(table: Any, choice: Choice) -> Any:
     """Return the rows that match the preset and the search."""
-    found = table.filter(_of_preset(table, choice.preset))
+    rows = table.filter(_preset_mask(table, choice.preset))
     if choice.query.strip():
-        within = [
-            pc.match_substring(found[side], choice.query.strip(), ignore_case=True) for side in ("source", "target")
+        matches = [
+            pc.match_substring(rows[side], choice.query.strip(), ignore_case=True) for side in ("source", "target")
         ]
-        found = found.filter(pc.or_(*within))
-    return found
+        rows = rows.filter(pc.or_(*matches))
+    return rows
 
 
 @dataclass(frozen=True)
-class Listed:
+class SortedRows:
     """Rows in an order that is applied only to the requested part, since sorting many texts is slow."""
 
     _rows: Any
@@ -133,19 +135,23 @@ class Listed:
         return self._rows.take(self._order.slice(start, count))
 
 
-def listed_rows(drawn: Any, choice: Choice) -> Listed:
+def listed_rows(drawn: Any, choice: Choice) -> SortedRows:
     """Return the `drawn` rows within the brush, in their order."""
-    found = drawn
+    rows = drawn
     if choice.brush is not None:
-        found = found.filter(_within(found[choice.x], choice.brush.x))
+        rows = rows.filter(_within_mask(rows[choice.x], choice.brush.x))
         if choice.brush.y is not None:
-            found = found.filter(_within(found[choice.y], choice.brush.y))
-    order = (choice.sort, "descending" if choice.descending else "ascending") if choice.sort else _SORTED[choice.preset]
+            rows = rows.filter(_within_mask(rows[choice.y], choice.brush.y))
+    order = (
+        (choice.sort, "descending" if choice.descending else "ascending")
+        if choice.sort
+        else _PRESET_ORDERS[choice.preset]
+    )
     keys = [order] if order[0] == "number" else [order, ("number", "ascending")]
-    return Listed(found, pc.sort_indices(found, sort_keys=keys))
+    return SortedRows(rows, pc.sort_indices(rows, sort_keys=keys))
 
 
-def _of_preset(table: Any, preset: str) -> Any:
+def _preset_mask(table: Any, preset: str) -> Any:
     if preset in ("omitted", "repeated"):
         return pc.greater(table[preset], 0)
     if preset == "unsure":
@@ -158,6 +164,6 @@ def _of_preset(table: Any, preset: str) -> Any:
     return pa.array([True] * len(table))
 
 
-def _within(column: Any, bounds: tuple[float, float]) -> Any:
+def _within_mask(column: Any, bounds: tuple[float, float]) -> Any:
     low, high = sorted(bounds)
     return pc.fill_null(pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high)), False)

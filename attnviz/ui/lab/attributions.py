@@ -20,7 +20,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_payload
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.lab.availability import missing
+from attnviz.ui.lab.availability import unavailable_reason
 from attnviz.ui.lab.cached_analyses import attribution_methods_of
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
@@ -28,20 +28,20 @@ from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.attribution_methods import (
-    attribution_method_names,
+    attribution_method_texts,
     attributions_caveat,
     sentence_agreement,
     step_agreement,
 )
 
-SHAPES = {"": (3, 1380), "-narrow": (2, 358)}
-"""Panels side by side at most, and the width in pixels they are laid out for, by the window size in an address."""
+LAYOUTS = {"": (3, 1380), "-narrow": (2, 358)}
+"""Largest number of panels side by side, and layout width in pixels, by the window size in an address."""
 
 
 def attributions_panel(view: View, theme: ThemeName) -> None:
     """Draw the attributions of all steps, with sentences about the current step."""
-    if told := missing(view.trace):
-        st.text(told)
+    if reason := unavailable_reason(view.trace):
+        st.text(reason)
         return
     by = heatmap_choices(st.session_state, view).by
     st.html(f'<p class="reading">{_how_to_read(by)}</p>')
@@ -60,9 +60,11 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
     )
     st.html(f'<p class="reading">{attributions_caveat()}</p>')
     with st.expander(gettext("How to read each method, and its limits"), key=view.key("attributions_sentence")):
-        for one in attribution_method_names().values():
+        for method in attribution_method_texts().values():
             st.markdown(
-                gettext("**{name}**, in {unit}. {sentence}", name=one.name, unit=one.unit, sentence=one.sentence)
+                gettext(
+                    "**{name}**, in {unit}. {sentence}", name=method.name, unit=method.unit, sentence=method.sentence
+                )
             )
 
 
@@ -78,30 +80,33 @@ def _how_to_read(by: By) -> str:
             'class="encoder">column</span> is an English piece.'
         )
     return f"{rows} " + gettext(
-        "All heatmaps share one scale: each colour is a share of its row. Blue supports the word of the row, red "
-        "opposes it. Point at a cell to see it in all heatmaps. Click it to go to its step."
+        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. Blue supports the "
+        "word of the row, red opposes it. Point at a cell to see it in all heatmaps. Click it to go to its step."
     )
 
 
-def attributions_payload(by: By, size: str, asked: PayloadRequest) -> dict[str, Any]:
+def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the attributions for a window of `size`, a key of `SHAPES`.
 
     Raise UnknownPayloadError where there are none.
     """
-    trace = asked.trace
-    if missing(trace):
+    trace = request.trace
+    if unavailable_reason(trace):
         raise UnknownPayloadError("attributions")
-    found, (most, width) = attribution_methods_of(trace), SHAPES[size]
-    for across in range(most, 0, -1):
-        figure = attributions_figure(trace, found, by=by, across=across, width=width, theme=asked.theme)
+    methods, (columns, width) = attribution_methods_of(trace), LAYOUTS[size]
+    for across in range(columns, 0, -1):
+        figure = attributions_figure(trace, methods, by=by, across=across, width=width, theme=request.theme)
         if figure.layout.meta["narrowest"] <= width:
             break
-    whole = sentence_agreement(agreement(found), len(trace.target_ids))
+    agreement_sentence = sentence_agreement(agreement(methods), len(trace.target_ids))
     return steady_payload(
         figure.to_json(),
         {
-            step: ("", gettext("At this step: {here}", here=step_agreement(trace, found, step)) + f"\n{whole}")
-            for step in asked.steps
+            step: (
+                "",
+                gettext("At this step: {here}", here=step_agreement(trace, methods, step)) + f"\n{agreement_sentence}",
+            )
+            for step in request.steps
         },
     )
 
@@ -109,20 +114,20 @@ def attributions_payload(by: By, size: str, asked: PayloadRequest) -> dict[str, 
 def attributions_pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the figure of the attributions as it is saved."""
     trace, by = view.trace, heatmap_choices(session, view).by
-    if missing(trace):
+    if unavailable_reason(trace):
         return
-    found, title = attribution_methods_of(trace), gettext("What each word depended on")
-    figure = attributions_figure(trace, found, by=by, step=selection_of(session, view).step)
-    yield Picture(title, title, "attributions", figure, all_attributions_table(trace, found))
+    methods, title = attribution_methods_of(trace), gettext("What each word depended on")
+    figure = attributions_figure(trace, methods, by=by, step=selection_of(session, view).step)
+    yield Picture(title, title, "attributions", figure, all_attributions_table(trace, methods))
 
 
 def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the attributions of the current step, and their agreement there and over the sentence."""
     trace, step = view.trace, selection_of(session, view).step
-    if missing(trace):
+    if unavailable_reason(trace):
         return
-    found = attribution_methods_of(trace)
-    yield gettext("Attributions at step {step}", step=step + 1), attributions_table(trace, found, step)
-    yield gettext("Agreement of attributions at step {step}", step=step + 1), agreement_table(agreement(found, step))
-    yield gettext("Agreement of attributions over all steps"), agreement_table(agreement(found))
-    yield gettext("Attributions at all steps"), all_attributions_table(trace, found)
+    methods = attribution_methods_of(trace)
+    yield gettext("Attributions at step {step}", step=step + 1), attributions_table(trace, methods, step)
+    yield gettext("Agreement of attributions at step {step}", step=step + 1), agreement_table(agreement(methods, step))
+    yield gettext("Agreement of attributions over all steps"), agreement_table(agreement(methods))
+    yield gettext("Attributions at all steps"), all_attributions_table(trace, methods)

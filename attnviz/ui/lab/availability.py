@@ -1,4 +1,4 @@
-"""Tell whether the lab can analyse a translation."""
+"""Say why the lab cannot analyse a translation."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from attnviz import Trace
 from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.architectures import architecture_of
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.requirements import LOOKS
+from attnviz.figures.requirements import PERTURBATION_WEIGHTS
 from attnviz.languages import gettext
 from attnviz.ui.resources import weights_of
 
 
-def missing(trace: Trace) -> str:
-    """Return a sentence about why `trace` has no attributions and perturbation tests; empty where it has."""
-    if missing := architecture_of(trace).missing.get("lab"):
-        return missing()
+def unavailable_reason(trace: Trace) -> str:
+    """Return why `trace` has no attributions and perturbation tests, as a sentence; empty where it has."""
+    if sentence := architecture_of(trace).missing.get("lab"):
+        return sentence()
     if not trace.attends:
         return gettext(
             "This model has no attention: it writes all its words from one context vector. So it has no weights "
@@ -22,7 +22,7 @@ def missing(trace: Trace) -> str:
         )
     weights = weights_of(trace)
     if weights is None:
-        return LOOKS.sentence(Subject(trace, 0))
+        return PERTURBATION_WEIGHTS.sentence(Subject(trace, 0))
     try:
         check_fit(trace, weights)
     except MisfitError as error:  # altered, or not made by this model

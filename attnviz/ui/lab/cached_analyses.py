@@ -1,4 +1,4 @@
-"""Cache the lab's analyses of a translation for all visitors; callers check `lacking` first."""
+"""Cache the lab's analyses of a translation for all visitors; callers check `unavailable_reason` first."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from attnviz.ui.resources import attributions_of, weights_digest_of, weights_of
 
 Result = TypeVar("Result")
 
-_RECKONED: LRUCache[object] = LRUCache(8 << 20, size=size_of)
+_CACHE: LRUCache[object] = LRUCache(8 << 20, size=size_of)
 """LRU cache; the attributions of a sentence of sixty words take a quarter of a megabyte."""
 
-_TRIED: LRUCache[object] = LRUCache(64 << 20, size=size_of)
+_PERTURBATION_TEST_CACHE: LRUCache[object] = LRUCache(64 << 20, size=size_of)
 """LRU cache of perturbation tests, each with a hundred distributions over the vocabulary.
 
 That is 13 MB for 16,000 pieces; it serves the same step in another language, theme or width.
@@ -33,29 +33,37 @@ That is 13 MB for 16,000 pieces; it serves the same step in another language, th
 
 def attribution_methods_of(trace: Trace) -> AttributionMethods:
     """Return the attributions of every step of `trace`."""
-    return _once("attributions", trace, lambda weights: attribution_methods(trace, weights, attributions_of(trace)))
+    return _cached("attributions", trace, lambda weights: attribution_methods(trace, weights, attributions_of(trace)))
 
 
 def perturbation_tests_of(trace: Trace, step: int) -> PerturbationTests:
     """Return the perturbation tests of 0-based `step`; raise IndexError for an invalid step."""
-    return _once(f"perturbation tests {step}", trace, lambda weights: perturbation_tests(trace, weights, step), _TRIED)
+    return _cached(
+        f"perturbation tests {step}",
+        trace,
+        lambda weights: perturbation_tests(trace, weights, step),
+        _PERTURBATION_TEST_CACHE,
+    )
 
 
-def best_look_of(trace: Trace, step: int, piece_id: int) -> PerturbedStep:
+def best_attention_of(trace: Trace, step: int, piece_id: int) -> PerturbedStep:
     """Return the attention that makes a piece likeliest at 0-based `step`; raise IndexError for invalid arguments."""
-    return _once(
-        f"look {step} {piece_id}", trace, lambda weights: best_attention(trace, weights, step, piece_id), _TRIED
+    return _cached(
+        f"best attention {step} {piece_id}",
+        trace,
+        lambda weights: best_attention(trace, weights, step, piece_id),
+        _PERTURBATION_TEST_CACHE,
     )
 
 
 def shuffled_of(trace: Trace) -> Shuffled:
     """Return the effect of shuffled weights at every step of `trace`."""
-    return _once("shuffled", trace, lambda weights: shuffled(trace, weights))
+    return _cached("shuffled", trace, lambda weights: shuffled(trace, weights))
 
 
 def minimal_change_of(trace: Trace) -> MinimalChange:
     """Return the minimal change of the attention at every step of `trace`."""
-    return _once("minimal-change", trace, lambda weights: minimal_change(trace, weights))
+    return _cached("minimal-change", trace, lambda weights: minimal_change(trace, weights))
 
 
 def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
@@ -63,15 +71,15 @@ def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
 
     def grow(_: Weights) -> BeamTree:
         tree = resources.beam_tree_of(trace, beam)
-        assert tree is not None  # callers check `lacking` first
+        assert tree is not None  # callers check `unavailable_reason` first
         return tree
 
-    return _once(f"beam tree {beam}", trace, grow)
+    return _cached(f"beam tree {beam}", trace, grow)
 
 
-def _once(name: str, trace: Trace, reckon: Callable[[Weights], Result], kept: LRUCache[object] = _RECKONED) -> Result:
+def _cached(name: str, trace: Trace, compute: Callable[[Weights], Result], cache: LRUCache[object] = _CACHE) -> Result:
     weights = weights_of(trace)
-    assert weights is not None  # callers check `lacking` first
+    assert weights is not None  # callers check `unavailable_reason` first
     key = name, trace.fingerprint, weights_digest_of(trace)
     with TURNS.left():
-        return cast("Result", kept.get(key, lambda: reckon(weights)))
+        return cast("Result", cache.get(key, lambda: compute(weights)))

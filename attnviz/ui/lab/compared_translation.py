@@ -22,18 +22,18 @@ class Pair:
     names: tuple[str, str]
     """Their display names."""
     leads: Side
-    """The one whose steps the player follows."""
+    """The translation whose steps the player follows."""
 
 
 def other_models(trace: Trace) -> list[str]:
-    """Return the models that the one of `trace` can be compared with."""
+    """Return the names of all models except the one that made `trace`."""
     return [name for name in models() if name != trace.model]
 
 
-def pair_on_show(session: Session, view: View) -> Pair:
+def selected_pair(session: Session, view: View) -> Pair:
     """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
     chosen, trace = chosen_partner(session, view), view.trace
-    if chosen.kind == "what_if":
+    if chosen.kind == "what-if":
         return _two_what_ifs(view, chosen.what_if)
     if chosen.kind == "model":
         return _two_models(session, trace, chosen)
@@ -59,8 +59,8 @@ def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
     if weights_of(trace) is None:
         raise AttnvizError(
             gettext(
-                "The other sentence needs the model “{model}”, which made this translation. It is not installed: "
-                "add its model folder.",
+                "Only the model “{model}”, which made this translation, can translate the other sentence. It is "
+                "not installed: add its model folder.",
                 model=trace.model,
             )
         )
@@ -78,9 +78,9 @@ def _two_what_ifs(view: View, number: int) -> Pair:
                 "on this page."
             )
         )
-    one, two = sorted((view.number, number))
-    shown = view.what_ifs.trace(one), view.what_ifs.trace(two)
-    return Pair(*shown, (what_if_name(one), what_if_name(two)), "first" if one == view.number else "other")
+    first, second = sorted((view.number, number))
+    traces = view.what_ifs.trace(first), view.what_ifs.trace(second)
+    return Pair(*traces, (what_if_name(first), what_if_name(second)), "first" if first == view.number else "other")
 
 
 def what_if_name(number: int) -> str:
@@ -99,7 +99,7 @@ def _beam(session: Session, trace: Trace) -> int:
     return inputs.beam_of(str(session.get(inputs.SEARCH) or "beam 5"))
 
 
-def unread(pair: Pair) -> str:
+def unknown_text_sentence(pair: Pair) -> str:
     """Return a sentence about text of the other sentence that its model cannot encode, or an empty string."""
     unknown = pair.other.unknown_characters
     if not unknown or pair.other.source_text == pair.first.source_text:

@@ -1,6 +1,6 @@
 """Compare two translations side by side, stepped together by one player.
 
-They are of two models, of two sentences, or before and after a change by hand.
+They come from two models, from two sentences, or from before and after a change by hand.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from attnviz.figures.comparison import comparison
 from attnviz.figures.comparison_table import compared_words_table, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import fitting_payload, given_chart
+from attnviz.ui.components.chart.chart import fitting_payload, inline_chart
 from attnviz.ui.fields import segmented_control, select_box, switch
-from attnviz.ui.figure_cache import made_once
-from attnviz.ui.lab.compared_translation import Pair, other_models, pair_on_show, unread, what_if_name
-from attnviz.ui.lab.sentence_diff import marked_sentences
+from attnviz.ui.figure_cache import cached_for_all
+from attnviz.ui.lab.compared_translation import Pair, other_models, selected_pair, unknown_text_sentence, what_if_name
+from attnviz.ui.lab.sentence_diff import differing_sentences_html
 from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.link import link
 from attnviz.ui.page_state.comparison import (
@@ -39,10 +39,10 @@ from attnviz.ui.page_state.comparison import (
 )
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
+from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.attention_variants import face_names
-from attnviz.wording.comparison import comparison_caveat, comparison_sentences, step_sentence, without_looks
+from attnviz.wording.comparison import comparison_caveat, comparison_sentences, no_heatmaps_reason, step_sentence
 from attnviz.wording.what_if import cards
 
 LAYOUTS = {4: 1380, 2: 900, 1: 390}
@@ -59,32 +59,32 @@ def open_comparison_of(view: View) -> dict[str, str | None]:
 def comparison_panel(view: View, theme: ThemeName) -> None:
     """Draw the choice of what `view` is compared with, and both translations side by side."""
     if problems := link_problems(st.session_state, view):
-        _told("\n".join(problems), "compare_problem")
+        _message("\n".join(problems), "compare_problem")
     _choices(view)
     try:
         with st.spinner(gettext("Translating…")):
-            pair = pair_on_show(st.session_state, view)
+            pair = selected_pair(st.session_state, view)
     except AttnvizError as error:
-        _told(str(error), "compare_told")
+        _message(str(error), "compare_told")
         return
-    look = shown_look(st.session_state, view, pair)
-    compared = compared_pair(pair, look)
+    choices = shown_choices(st.session_state, view, pair)
+    compared = compared_pair(pair, choices)
     _sentences(pair)
     _switches(view, pair, compared)
-    record = _payload(compared, pair, _identity(pair), look, theme, language())
-    given_chart(view, record, "comparison")
+    payload = _payload(compared, pair, _identity(pair), choices, theme, language())
+    inline_chart(view, payload, "comparison")
     st.html(
         f'<p class="reading">{escape(" ".join(comparison_sentences(compared, pair.names)))} {comparison_caveat()}</p>'
     )
 
 
-def shown_look(session: Session, view: View, pair: Pair) -> HeatmapChoices:
+def shown_choices(session: Session, view: View, pair: Pair) -> HeatmapChoices:
     """Return how both heatmaps are drawn: as chosen for `view`, as far as both allow.
 
     Without posterior attention of both, α is drawn; where their pieces do not compare, words are.
     """
     chosen = heatmap_choices(session, view)
-    after = all(knows_after(trace) for trace in (pair.first, pair.other) if trace.attends)
+    after = all(has_posterior(trace) for trace in (pair.first, pair.other) if trace.attends)
     return dataclasses.replace(
         chosen, face=chosen.face if after else "before", by=chosen.by if pieces_compare(pair) else "words"
     )
@@ -92,14 +92,17 @@ def shown_look(session: Session, view: View, pair: Pair) -> HeatmapChoices:
 
 def pieces_compare(pair: Pair) -> bool:
     """Return whether both are segmented alike: by the same model, or into the same pieces."""
-    one, two = pair.first, pair.other
-    return one.model == two.model or (one.source_pieces, one.target_pieces) == (two.source_pieces, two.target_pieces)
+    first, second = pair.first, pair.other
+    return first.model == second.model or (first.source_pieces, first.target_pieces) == (
+        second.source_pieces,
+        second.target_pieces,
+    )
 
 
-def compared_pair(pair: Pair, look: HeatmapChoices) -> Comparison:
+def compared_pair(pair: Pair, choices: HeatmapChoices) -> Comparison:
     """Return both translations on common axes."""
-    by: By = look.by
-    face: Face = look.face
+    by: By = choices.by
+    face: Face = choices.face
     after = (None, None) if face == "before" else (posterior_of(pair.first), posterior_of(pair.other))
     return compare(pair.first, pair.other, by=by, face=face, posteriors=after)
 
@@ -107,31 +110,33 @@ def compared_pair(pair: Pair, look: HeatmapChoices) -> Comparison:
 def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the figure as it is saved."""
     try:
-        pair = pair_on_show(session, view)
+        pair = selected_pair(session, view)
     except AttnvizError:
         return
-    look = shown_look(session, view, pair)
-    compared = compared_pair(pair, look)
-    told = gettext("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
-    figure = comparison(compared, pair.names, end=look.end, root=look.root, colours=look.colours, leads=pair.leads)
-    yield Picture(gettext("Side by side"), told, "comparison", figure, comparison_table(compared, pair.names))
+    choices = shown_choices(session, view, pair)
+    compared = compared_pair(pair, choices)
+    heading = gettext("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
+    figure = comparison(
+        compared, pair.names, end=choices.end, root=choices.root, colours=choices.colours, leads=pair.leads
+    )
+    yield Picture(gettext("Side by side"), heading, "comparison", figure, comparison_table(compared, pair.names))
 
 
 def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers in the figure, each table with its name."""
     try:
-        pair = pair_on_show(session, view)
+        pair = selected_pair(session, view)
     except AttnvizError:
         return
-    compared = compared_pair(pair, shown_look(session, view, pair))
+    compared = compared_pair(pair, shown_choices(session, view, pair))
     yield gettext("log p of each word"), compared_words_table(compared, pair.names)
-    if compared.looks:
+    if compared.both_attend:
         yield gettext("Side by side"), comparison_table(compared, pair.names)
 
 
 def _choices(view: View) -> None:
     """Draw the choice of what is compared."""
-    kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "what_if": gettext("A what-if")}
+    kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "what-if": gettext("A what-if")}
     models = other_models(view.trace)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
         kind = segmented_control(
@@ -150,26 +155,26 @@ def _choices(view: View) -> None:
                 label_visibility="collapsed",
                 width=240,
             )
-        tried = {str(number): what_if_name(number) for number in other_what_ifs(view)}
-        if kind == "what_if" and tried:
+        what_ifs = {str(number): what_if_name(number) for number in other_what_ifs(view)}
+        if kind == "what-if" and what_ifs:
             select_box(
                 gettext("The other"),
-                tried,
+                what_ifs,
                 key=view.key(WHAT_IF),
-                default=next(iter(tried)),
+                default=next(iter(what_ifs)),
                 label_visibility="collapsed",
                 width=240,
             )
-    if kind == "what_if":
+    if kind == "what-if":
         st.html(
             '<p class="reading">'
             + gettext(
-                "This compares two what-ifs, or a what-if with the original translation. Words that only one of "
-                "the two has are hatched in the other."
+                "This compares two what-ifs, or a what-if with the original translation. The cells of a word "
+                "that only one of the two has are hatched in the other."
             )
             + "</p>"
         )
-        _what_was_tried(view)
+        _what_if_descriptions(view)
     elif kind == "model":
         st.html(
             '<p class="reading">'
@@ -185,30 +190,34 @@ def _choices(view: View) -> None:
             '<p class="reading">'
             + gettext(
                 "Change the sentence below, or choose one of its words to drop it or to swap it with the next. "
-                "See how the translation changes. Words that both sides share have the same row or column. Words "
-                "that only one side has are hatched on the other."
+                "See how the translation changes. Words that both heatmaps share have the same row or column. "
+                "The cells of a word that only one heatmap has are hatched in the other."
             )
             + "</p>"
         )
         sentence_editor(view)
 
 
-def _what_was_tried(view: View) -> None:
+def _what_if_descriptions(view: View) -> None:
     """Draw a description of the compared what-ifs."""
-    told = cards(view.what_ifs) if view.what_ifs else []
+    descriptions = cards(view.what_ifs) if view.what_ifs else []
     numbers = sorted({view.number, chosen_partner(st.session_state, view).what_if} - {0})
-    if shown := [f"{what_if_name(number)}: {told[number].told}" for number in numbers if number < len(told)]:
-        st.text("\n".join(shown))
+    if lines := [
+        f"{what_if_name(number)}: {descriptions[number].description}"
+        for number in numbers
+        if number < len(descriptions)
+    ]:
+        st.text("\n".join(lines))
 
 
 def _switches(view: View, pair: Pair, compared: Comparison) -> None:
     """Draw the display options, which are those of the heatmap."""
-    if not compared.looks:
-        silent = next(trace for trace in (pair.first, pair.other) if not trace.attends)
-        _told(without_looks(silent.model), "compare_told_looks")
+    if not compared.both_attend:
+        without_attention = next(trace for trace in (pair.first, pair.other) if not trace.attends)
+        _message(no_heatmaps_reason(without_attention.model), "compare_told_looks")
         return
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
-        if all(knows_after(trace) for trace in (pair.first, pair.other)):
+        if all(has_posterior(trace) for trace in (pair.first, pair.other)):
             segmented_control(
                 gettext("Before or after the word"),
                 face_names(),
@@ -225,35 +234,37 @@ def _switches(view: View, pair: Pair, compared: Comparison) -> None:
                 label_visibility="collapsed",
             )
         switch(
-            "√α", key=view.key("root"), help=gettext("Colour by the square root, so that small weights can be seen.")
+            "√α",
+            key=view.key("root"),
+            help=gettext("Colour by the square root of the weights, so that small ones can be seen."),
         )
 
 
 def _sentences(pair: Pair) -> None:
-    """Draw both sentences and translations where they differ, with words marked that only one has."""
-    if problem := unread(pair):
-        _told(problem, "compare_told_unread")
-    if marked := marked_sentences(pair):
-        st.html(f'<div class="compared">{marked}</div>')
+    """Draw both sentences and translations where they differ; highlight the words that only one has."""
+    if problem := unknown_text_sentence(pair):
+        _message(problem, "compare_told_unread")
+    if html := differing_sentences_html(pair):
+        st.html(f'<div class="compared">{html}</div>')
 
 
-def _told(sentence: str, key: str) -> None:
+def _message(sentence: str, key: str) -> None:
     with st.container(key=key):
         st.text(sentence)
 
 
 def _identity(pair: Pair) -> tuple[str, ...]:
     """Return the cache key of a pair's figure."""
-    made = [part for trace in (pair.first, pair.other) for part in (trace.fingerprint, weights_digest_of(trace) or "")]
-    return (*made, *pair.names, pair.leads)
+    parts = [part for trace in (pair.first, pair.other) for part in (trace.fingerprint, weights_digest_of(trace) or "")]
+    return (*parts, *pair.names, pair.leads)
 
 
-@made_once
+@cached_for_all
 def _payload(
     _compared: Comparison,
     _pair: Pair,
     identity: tuple[str, ...],  # noqa: ARG001
-    look: HeatmapChoices,
+    choices: HeatmapChoices,
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> Mapping[str, Any]:
@@ -266,9 +277,9 @@ def _payload(
         comparison(
             _compared,
             names,
-            end=look.end,
-            root=look.root,
-            colours=look.colours,
+            end=choices.end,
+            root=choices.root,
+            colours=choices.colours,
             across=across,
             width=width,
             leads=leads,

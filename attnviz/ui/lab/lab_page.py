@@ -23,7 +23,7 @@ from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
-from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
+from attnviz.ui.lab.neighbours import CORPUS, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
 from attnviz.ui.lab.perturbation_tests import (
     perturbation_tests_panel,
     perturbation_tests_pictures,
@@ -41,17 +41,17 @@ from attnviz.ui.page_state.parameters import Offered
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.requests import begin_fragment
-from attnviz.ui.shared_payloads import on_show
+from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.step.data_tables import table_box
-from attnviz.ui.step.key_help import key_names
-from attnviz.ui.step.link_messages import link_told
-from attnviz.ui.step.step_controls import transport
+from attnviz.ui.step.key_help import key_help
+from attnviz.ui.step.link_messages import link_messages
+from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.style import theme_name
-from attnviz.ui.text_passages import text_passage
-from attnviz.ui.toolbar.downloads import Picture, offer_pictures, picture_box, picture_file
+from attnviz.ui.text_sections import text_section
+from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.translation import status
 from attnviz.wording.labels import shorten
-from attnviz.wording.why_story import Passage
+from attnviz.wording.why_story import TextSection
 
 SECTION = "section"
 """Name of the current section's choice, in the session state and in the address."""
@@ -73,7 +73,7 @@ class Section:
 
     The values are empty where only the section itself knows them.
     """
-    opened: Callable[[View], dict[str, str | None]] = lambda _: {}
+    read_link: Callable[[View], dict[str, str | None]] = lambda _: {}
     """Reads the section's choices from a link before it is drawn; returns its address parameters, None for defaults."""
     tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
     """Yields the numbers in the figures, each table with its name; None where they are part of its figures."""
@@ -94,14 +94,14 @@ SECTIONS: Mapping[str, Section] = {
         lambda: gettext("Side by side"),
         comparison_panel,
         comparison_pictures,
-        opened=open_comparison_of,
+        read_link=open_comparison_of,
         tables=comparison_tables,
     ),
     "neighbours": Section(
         lambda: gettext("Neighbours"),
         neighbours_panel,
         neighbours_pictures,
-        {KIND: VECTOR_KINDS, METRIC: METRICS, AMONG: ()},
+        {KIND: VECTOR_KINDS, METRIC: METRICS, CORPUS: ()},
         tables=neighbours_tables,
     ),
 }
@@ -110,12 +110,12 @@ SECTIONS: Mapping[str, Section] = {
 
 @st.fragment
 def lab_page(view: View, *, asked: bool = False) -> None:
-    """Draw the lab of `view`; where its translation was `asked` for, show how it was computed."""
+    """Draw the lab of `view`; if its translation was requested (`asked`), show how it was computed."""
     begin_fragment()
-    view = replace(view, trace=on_show(view.trace))
+    view = replace(view, trace=register_trace(view.trace))
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         with st.container(key="lab_opening"):
-            text_passage(Passage(gettext("Lab"), (_about(),)))
+            text_section(TextSection(gettext("Lab"), (_introduction(),)))
         problems, sentences = (st.container(key=view.key(name)) for name in ("link_problem", "sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
             chosen = _chosen_section()
@@ -129,16 +129,16 @@ def lab_page(view: View, *, asked: bool = False) -> None:
         with st.container(key=view.key("section_panel")):
             section.panel(view, theme_name())
         with problems:
-            link_told(view)
+            link_messages(view)
         with sentences:
-            transport(view)  # after the choice of the section, which decides about the address
+            step_controls(view)  # after the choice of the section, which decides about the address
         _tables(view, section)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
-            key_names(view, stepping_only=True)
+            key_help(view, stepping_only=True)
             glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
 
 
-def _about() -> str:
+def _introduction() -> str:
     return gettext(
         "This page questions the finished translation. What did each French word depend on: the words that got "
         "attention, or the words whose removal changes it? Each tab takes another approach. You can compare "
@@ -167,12 +167,12 @@ def forget_section() -> None:
 
 def _choices() -> dict[str, Offered]:
     """Return the choices with the values of each; invalid sections are reported by `_unknown_section`."""
-    return {SECTION: ()} | {name: offered for one in SECTIONS.values() for name, offered in one.choices.items()}
+    return {SECTION: ()} | {name: offered for section in SECTIONS.values() for name, offered in section.choices.items()}
 
 
 def _chosen_section() -> str:
     """Draw the choice of the section and write it into the address; return its name."""
-    first, titles = next(iter(SECTIONS)), {name: one.title() for name, one in SECTIONS.items()}
+    first, titles = next(iter(SECTIONS)), {name: section.title() for name, section in SECTIONS.items()}
     chosen = segmented_control(
         gettext("Section"),
         titles,
@@ -180,15 +180,15 @@ def _chosen_section() -> str:
         default=first,
         label_visibility="collapsed",
     )
-    address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
+    address.add_parameters(st.session_state, {SECTION: None if chosen == first else chosen})
     return chosen
 
 
 def _write_address(view: View, chosen: str) -> None:
     """Write the address parameters of the section `chosen`, and remove those of the others."""
     for name, section in SECTIONS.items():
-        said = section.opened(view)
-        address.write_too(st.session_state, said if name == chosen else dict.fromkeys(said))
+        parameters = section.read_link(view)
+        address.add_parameters(st.session_state, parameters if name == chosen else dict.fromkeys(parameters))
 
 
 def _unknown_section(chosen: str) -> None:
@@ -208,14 +208,14 @@ def _unknown_section(chosen: str) -> None:
 
 def _tables(view: View, section: Section) -> None:
     """Offer the numbers in the section's figures, computed only while the box is open."""
-    tables, kept = section.tables, st.session_state.to_dict()
+    tables, session = section.tables, st.session_state.to_dict()
     if tables is None:
         return
 
     def made(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
-        return tables(view, with_selection(kept, view, selection))
+        return tables(view, with_selection(session, view, selection))
 
-    table_box(view, gettext("The charts as tables"), "tables", section_name(kept), made)
+    table_box(view, gettext("The charts as tables"), "tables", section_name(session), made)
 
 
 def section_name(session: Mapping[Any, Any]) -> str:
@@ -229,9 +229,12 @@ def section_name(session: Mapping[Any, Any]) -> str:
 def _downloads(view: View, section: Section) -> None:
     """Offer the figures of the section, drawn when the box is opened."""
     begin_fragment()
-    kept = st.session_state.to_dict()
+    session = st.session_state.to_dict()
 
     def made(selection: Selection) -> Iterator[PictureFile]:
-        return (picture_file(view.trace, one) for one in section.pictures(view, with_selection(kept, view, selection)))
+        return (
+            picture_file(view.trace, picture)
+            for picture in section.pictures(view, with_selection(session, view, selection))
+        )
 
-    picture_box(lambda: offer_pictures(view, made, section_name(kept)))
+    download_box(lambda: offer_pictures(view, made, section_name(session)))

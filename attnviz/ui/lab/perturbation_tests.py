@@ -17,14 +17,14 @@ from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_payload
-from attnviz.ui.lab.availability import missing
-from attnviz.ui.lab.cached_analyses import best_look_of, minimal_change_of, perturbation_tests_of, shuffled_of
+from attnviz.ui.lab.availability import unavailable_reason
+from attnviz.ui.lab.cached_analyses import best_attention_of, minimal_change_of, perturbation_tests_of, shuffled_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.attributed_word import word_choice
 from attnviz.ui.step.figure_input import subject_of
-from attnviz.ui.text_passages import references
+from attnviz.ui.text_sections import references
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.perturbation_tests import (
     REFERENCES,
@@ -36,14 +36,14 @@ from attnviz.wording.perturbation_tests import (
     shuffled_sentence,
 )
 
-SHAPES = {"": WIDTH, "-narrow": 358}
+WIDTHS = {"": WIDTH, "-narrow": 358}
 """Width in pixels of the figure, by the window's size."""
 
 
 def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
     """Draw the perturbation tests of the current step, and the figures of all steps."""
-    if told := missing(view.trace):
-        st.text(told)
+    if reason := unavailable_reason(view.trace):
+        st.text(reason)
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -52,7 +52,8 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
             gettext(
                 "On the left are the weights that each test tries, above the English pieces. A dash marks the "
                 "step’s own weight. On the right is how much each test changes the probabilities of all words, "
-                "from 0 (nothing) to 1 (everything). Above it is what the step would write."
+                "from 0 (nothing) to 1 (everything). Above each bar of change is the piece that the step would "
+                "write."
             ),
         )
         chart(
@@ -64,8 +65,8 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         )
     with right:
         with st.container(key=view.key("inside_word")):
-            _wanted(view)
-        _heading(gettext("What this shows, and what it does not"), perturbation_tests_caveat())
+            _best_attention_choice(view)
+        _heading(gettext("What these tests show, and what they do not"), perturbation_tests_caveat())
     left, right = st.columns(2, gap="large")
     with left, st.container(key=view.key("beside_bars")):
         _heading(
@@ -83,9 +84,10 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
             gettext("Minimal change of each step"),
             gettext(
                 "Each bar is the smallest change found in the weights that makes the step write another piece. "
-                "It counts moved weight where it leaves and where it arrives, so it lies between 0 and 2. A "
-                "smaller change may exist. After the arrow is the piece that would be written. Before it is the "
-                "likeliest piece now, unless the step wrote that piece. Click a bar to go to its step."
+                "Moved weight counts twice, where it leaves and where it arrives, so the change lies between 0 "
+                "and 2. A smaller change may exist. After the arrow is the piece that would be written. Before "
+                "the arrow is the piece that is likeliest now, unless the step wrote that piece. Click a bar to "
+                "go to its step."
             ),
         )
         chart(
@@ -97,97 +99,101 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
     references(REFERENCES)
 
 
-def _heading(title: str, told: str) -> None:
-    st.html(f'<h2 class="section">{escape(title)}</h2><p class="reading">{escape(told)}</p>')
+def _heading(title: str, text: str) -> None:
+    st.html(f'<h2 class="section">{escape(title)}</h2><p class="reading">{escape(text)}</p>')
 
 
-def _wanted(view: View) -> None:
+def _best_attention_choice(view: View) -> None:
     """Draw the choice of the word whose best attention is searched."""
     tokenizer = tokenizer_of(view.trace)
-    assert tokenizer is not None  # callers check `lacking` first
+    assert tokenizer is not None  # callers check `unavailable_reason` first
     word_choice(view, tokenizer, gettext("Best attention weights for"))
 
 
-def perturbation_tests_payload(width: int, asked: PayloadRequest) -> dict[str, Any]:
+def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of a step's perturbation tests, `width` pixels wide.
 
     It has the best attention for the step's word, or for the requested one. Raise UnknownPayloadError where there are
     none.
     """
-    trace, (step, *others) = asked.trace, asked.steps
-    if others or missing(trace):
+    trace, (step, *others) = request.trace, request.steps
+    if others or unavailable_reason(trace):
         raise UnknownPayloadError("perturbation-tests")
-    word = trace.target_ids[step] if asked.word is None else asked.word
-    tried, best, spelling = perturbation_tests_of(trace, step), best_look_of(trace, step, word), spelling_of(trace)
-    told = f"{perturbation_tests_sentence(tried, spelling)} {best_sentence(best, tried.real, word, trace, spelling)}"
-    figure = perturbation_tests_figure(trace, tried, spelling, best, theme=asked.theme, width=width)
-    return steady_payload(figure.to_json(), {step: ("", told)})
+    word = trace.target_ids[step] if request.word is None else request.word
+    tests, best, spelling = perturbation_tests_of(trace, step), best_attention_of(trace, step, word), spelling_of(trace)
+    sentence = (
+        f"{perturbation_tests_sentence(tests, spelling)} {best_sentence(best, tests.real, word, trace, spelling)}"
+    )
+    figure = perturbation_tests_figure(trace, tests, spelling, best, theme=request.theme, width=width)
+    return steady_payload(figure.to_json(), {step: ("", sentence)})
 
 
-def shuffled_payload(asked: PayloadRequest) -> dict[str, Any]:
+def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the shuffling figure of Jain & Wallace (2019).
 
     Raise UnknownPayloadError where there is none.
     """
-    trace = asked.trace
-    if missing(trace):
+    trace = request.trace
+    if unavailable_reason(trace):
         raise UnknownPayloadError("shuffled")
-    found = shuffled_of(trace)
-    told = shuffled_sentence(found)
+    shuffles = shuffled_of(trace)
+    sentence = shuffled_sentence(shuffles)
     return steady_payload(
-        shuffled_figure(trace, found, theme=asked.theme).to_json(), dict.fromkeys(asked.steps, ("", told))
+        shuffled_figure(trace, shuffles, theme=request.theme).to_json(), dict.fromkeys(request.steps, ("", sentence))
     )
 
 
-def minimal_change_payload(asked: PayloadRequest) -> dict[str, Any]:
+def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of every step's minimal change; raise UnknownPayloadError where there is none."""
-    trace = asked.trace
-    if missing(trace):
+    trace = request.trace
+    if unavailable_reason(trace):
         raise UnknownPayloadError("minimal-change")
-    found, spelling = minimal_change_of(trace), spelling_of(trace)
-    figure = minimal_change_figure(trace, found, spelling, theme=asked.theme)
+    changes, spelling = minimal_change_of(trace), spelling_of(trace)
+    figure = minimal_change_figure(trace, changes, spelling, theme=request.theme)
     return steady_payload(
-        figure.to_json(), {step: ("", minimal_change_sentence(found, step, spelling)) for step in asked.steps}
+        figure.to_json(), {step: ("", minimal_change_sentence(changes, step, spelling)) for step in request.steps}
     )
 
 
 def spelling_of(trace: Trace) -> Spelling:
     """Return the function from piece ids to text, of the model that made `trace` and must be installed."""
     tokenizer = tokenizer_of(trace)
-    assert tokenizer is not None  # callers check `lacking` first
+    assert tokenizer is not None  # callers check `unavailable_reason` first
     return tokenizer.piece
 
 
 def perturbation_tests_pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the figures of the section as they are saved."""
     trace = view.trace
-    if missing(trace):
+    if unavailable_reason(trace):
         return
-    subject, one = subject_of(view, session), STEP_FIGURES["perturbation-tests"]
+    subject, figure = subject_of(view, session), STEP_FIGURES["perturbation-tests"]
     step = subject.step
     yield Picture(
-        one.title(subject),
-        one.headline(subject),
+        figure.title(subject),
+        figure.headline(subject),
         f"step-{step + 1}-perturbation-tests",
-        one.draw(subject),
-        one.table(subject),
+        figure.draw(subject),
+        figure.table(subject),
     )
-    title, found = gettext("All steps, weights shuffled"), shuffled_of(trace)
-    yield Picture(title, title, "shuffled", shuffled_figure(trace, found, step=step), shuffled_table(trace, found))
-    title, firm, spelling = gettext("Minimal change of each step"), minimal_change_of(trace), spelling_of(trace)
+    title, shuffles = gettext("All steps, weights shuffled"), shuffled_of(trace)
+    yield Picture(
+        title, title, "shuffled", shuffled_figure(trace, shuffles, step=step), shuffled_table(trace, shuffles)
+    )
+    title, changes, spelling = gettext("Minimal change of each step"), minimal_change_of(trace), spelling_of(trace)
     yield Picture(
         title,
         title,
         "minimal-change",
-        minimal_change_figure(trace, firm, spelling, step=step),
-        minimal_change_table(trace, firm, spelling),
+        minimal_change_figure(trace, changes, spelling, step=step),
+        minimal_change_table(trace, changes, spelling),
     )
 
 
 def perturbation_tests_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the perturbation tests of the current step, and shuffles and minimal changes of all steps."""
     trace = view.trace
-    if missing(trace):
+    if unavailable_reason(trace):
         return
     subject = subject_of(view, session)
     yield (

@@ -1,4 +1,4 @@
-"""Draw two sentences one above the other, with the words marked that only one of them has."""
+"""Draw two sentences one above the other; highlight the words that only one of them has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.ui.lab.compared_translation import Pair
 
 
-def marked_sentences(pair: Pair) -> str:
+def differing_sentences_html(pair: Pair) -> str:
     """Return the sentences of a pair and its translations as HTML, each only where they differ."""
     return "".join(
         _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))
@@ -19,17 +19,17 @@ def marked_sentences(pair: Pair) -> str:
 
 
 def _lines(pair: Pair, title: str, source: bool) -> str:
-    one, two = (_words(trace, source) for trace in (pair.first, pair.other))
-    axis = shared_axis([word for word, _ in one], [word for word, _ in two])
+    first, second = (_words(trace, source) for trace in (pair.first, pair.other))
+    axis = shared_axis([word for word, _ in first], [word for word, _ in second])
     if axis.same:
         return ""
-    alone = [place for place, other in zip(axis.first, axis.other, strict=True) if other is None]
+    removed = [place for place, other in zip(axis.first, axis.other, strict=True) if other is None]
     added = [place for place, other in zip(axis.other, axis.first, strict=True) if other is None]
     css, code = ("encoder", "en") if source else ("decoder", "fr")
     return "".join(
         f'<p><span class="name">{escape(title)}, {escape(name)}</span> '
-        f'<span class="{css}" lang="{code}">{_marked(words, marked, tag)}</span></p>'
-        for name, words, marked, tag in ((pair.names[0], one, alone, "del"), (pair.names[1], two, added, "ins"))
+        f'<span class="{css}" lang="{code}">{_highlighted(words, places, tag)}</span></p>'
+        for name, words, places, tag in ((pair.names[0], first, removed, "del"), (pair.names[1], second, added, "ins"))
     )
 
 
@@ -45,7 +45,7 @@ def _words(trace: Trace, source: bool) -> list[tuple[str, bool]]:
     ]
 
 
-def _marked(words: list[tuple[str, bool]], places: list[int | None], tag: str) -> str:
+def _highlighted(words: list[tuple[str, bool]], places: list[int | None], tag: str) -> str:
     return "".join(
         (" " if blank and k else "") + (f"<{tag}>{escape(word)}</{tag}>" if k in places else escape(word))
         for k, (word, blank) in enumerate(words)

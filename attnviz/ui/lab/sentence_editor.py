@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.analysis.sentence_edits import next_word, sentence_words, swapped, without_word
 from attnviz.languages import gettext
 from attnviz.ui.fields import switch, text_box
-from attnviz.ui.page_state.comparison import HELD, SENTENCE, edit
+from attnviz.ui.page_state.comparison import HELD, SENTENCE, set_other_sentence
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
 from attnviz.wording.labels import quote, shorten
@@ -57,14 +57,14 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
     follower = None if word is None else next_word(sentence, word)
     drop, swap = gettext("Drop"), gettext("Swap with the next")
     if word is not None:
-        drop = gettext("Drop {word}", word=_named(words[word]))
+        drop = gettext("Drop {word}", word=_quoted(words[word]))
     if word is not None and follower is not None:
         other = sentence_words(sentence)[follower]
-        swap = gettext("Swap {word} and {next}", word=_named(words[word]), next=_named(other))
+        swap = gettext("Swap {word} and {next}", word=_quoted(words[word]), next=_quoted(other))
 
     def take(changed: str) -> None:
         session[view.key("edited_word")] = None
-        edit(session, view, changed)
+        set_other_sentence(session, view, changed)
 
     request_button(
         drop, lambda: take(without_word(sentence, word or 0)), key=view.key("drop_word"), disabled=word is None
@@ -82,7 +82,7 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
     )
 
 
-def _named(word: str) -> str:
+def _quoted(word: str) -> str:
     return plain(quote(shorten(word, 20)))
 
 

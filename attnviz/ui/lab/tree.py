@@ -23,19 +23,19 @@ from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.wording.beam_tree import course_of_search, where_it_is, why_it_won
+from attnviz.wording.beam_tree import position_sentence, search_sentence, winner_sentence
 
 WIDTH = "width"
 """Name of the chosen beam width, in the session state and in the address."""
 WIDTHS = range(1, 13)
 """Beam widths that can be chosen."""
-_USUAL = 5
+_DEFAULT_WIDTH = 5
 
 
 def tree_panel(view: View, theme: ThemeName) -> None:
     """Draw the search of the chosen width, and its finished hypotheses."""
     if weights_of(view.trace) is None:
-        st.text(_model_missing(view.trace))
+        st.text(_missing_model_reason(view.trace))
         return
     beam = _chosen_width(view)
     if problem := _problem(view.trace, beam):
@@ -50,21 +50,23 @@ def tree_panel(view: View, theme: ThemeName) -> None:
 
 def _chosen_width(view: View) -> int:
     """Draw the choice of the width and write it into the address; return it."""
-    usual = view.trace.search.beam if view.trace.search.beam in WIDTHS and _searched(view.trace) else _USUAL
+    default_width = (
+        view.trace.search.beam if view.trace.search.beam in WIDTHS and _made_by_search(view.trace) else _DEFAULT_WIDTH
+    )
     with st.container(horizontal=True, vertical_alignment="center", key="width_of_beam"):
         st.text(gettext("Width of the beam"), width="content")
         chosen = segmented_control(
             gettext("Width of the beam"),
             {str(beam): str(beam) for beam in WIDTHS},
             key=WIDTH,
-            default=str(usual),
+            default=str(default_width),
             label_visibility="collapsed",
         )
-    page_address.write_too(st.session_state, {WIDTH: None if chosen == str(usual) else chosen})
+    page_address.add_parameters(st.session_state, {WIDTH: None if chosen == str(default_width) else chosen})
     return int(chosen)
 
 
-def _searched(trace: Trace) -> bool:
+def _made_by_search(trace: Trace) -> bool:
     return trace.search.method != "forced"
 
 
@@ -81,7 +83,7 @@ def _how_to_read(beam: int) -> str:
     )
 
 
-def _model_missing(trace: Trace) -> str:
+def _missing_model_reason(trace: Trace) -> str:
     return gettext(
         "The beam search needs the model “{model}”, which made this translation. It is not installed: add its "
         "model folder.",
@@ -91,7 +93,7 @@ def _model_missing(trace: Trace) -> str:
 
 def _problem(trace: Trace, beam: int) -> str:
     """Return why there is no tree: the search may end before a step whose attention was changed by hand."""
-    if all(one.step is None or isinstance(one, ForceWord) for one in trace.interventions):
+    if all(intervention.step is None or isinstance(intervention, ForceWord) for intervention in trace.interventions):
         return ""
     try:
         beam_tree_of(trace, beam)
@@ -109,29 +111,31 @@ def _table(view: View, beam: int) -> None:
             st.dataframe(beam_tree_table(beam_tree_of(view.trace, beam)), height=420)
 
 
-def tree_payload(beam: int, asked: PayloadRequest) -> dict[str, Any]:
+def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the search tree of this width; raise UnknownPayloadError where there is none."""
-    trace = asked.trace
-    tree = _asked_tree(beam, asked)
-    told = "\n".join(filter(None, (why_it_won(tree), where_it_is(tree, trace.target_ids), course_of_search(tree))))
-    figure = beam_tree_figure(tree, shown=trace.target_ids, theme=asked.theme)
-    return steady_payload(figure.to_json(), dict.fromkeys(asked.steps, ("", told)))
+    trace = request.trace
+    tree = _requested_tree(beam, request)
+    sentences = "\n".join(
+        filter(None, (winner_sentence(tree), position_sentence(tree, trace.target_ids), search_sentence(tree)))
+    )
+    figure = beam_tree_figure(tree, shown=trace.target_ids, theme=request.theme)
+    return steady_payload(figure.to_json(), dict.fromkeys(request.steps, ("", sentences)))
 
 
-def finished_payload(beam: int, asked: PayloadRequest) -> dict[str, Any]:
+def finished_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of this width's finished hypotheses; raise UnknownPayloadError where there are none."""
-    return hypotheses_payload(_asked_tree(beam, asked), asked.trace.target_ids)
+    return hypotheses_payload(_requested_tree(beam, request), request.trace.target_ids)
 
 
-def _asked_tree(beam: int, asked: PayloadRequest) -> Any:
-    if asked.weights is None or _problem(asked.trace, beam):
+def _requested_tree(beam: int, request: PayloadRequest) -> Any:
+    if request.weights is None or _problem(request.trace, beam):
         raise UnknownPayloadError("tree")
-    return beam_tree_of(asked.trace, beam)
+    return beam_tree_of(request.trace, beam)
 
 
 def tree_pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the figure of the tree as it is saved."""
-    beam = int(session.get(WIDTH) or _USUAL)
+    beam = int(session.get(WIDTH) or _DEFAULT_WIDTH)
     if weights_of(view.trace) is None or _problem(view.trace, beam):
         return
     tree, step = beam_tree_of(view.trace, beam), selection_of(session, view).step

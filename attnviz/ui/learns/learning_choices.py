@@ -27,8 +27,8 @@ _WATCHED = "run:"
 
 
 @dataclass(frozen=True)
-class Room:
-    """The keys of this page's components."""
+class LearningView:
+    """Makes the keys of the components of this page, as a `View` does on other pages."""
 
     def key(self, name: str) -> str:
         """Return the key of a component of the page."""
@@ -36,7 +36,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class LearningChoices:
     """The current choices."""
 
     runs: list[Snapshots]
@@ -57,10 +57,10 @@ def trainings() -> dict[str, Path]:
     return shipped() | {_WATCHED + name: path for name, path in watched().items()}
 
 
-def watches(offered: Mapping[str, Path]) -> bool:
+def watches_run(offered: Mapping[str, Path]) -> bool:
     """Return whether the current choice of `offered` is a run that may be in progress."""
-    kept = st.session_state.get(f"learns_{TRAINING}")
-    return str(kept if kept in offered else next(iter(offered), "")).startswith(_WATCHED)
+    stored = st.session_state.get(f"learns_{TRAINING}")
+    return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED)
 
 
 def open_choices() -> None:
@@ -82,27 +82,27 @@ def linked_update() -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def choices(offered: Mapping[str, Path]) -> Chosen | None:
+def choices(offered: Mapping[str, Path]) -> LearningChoices | None:
     """Draw the choices and return the current ones; None where their files cannot be read."""
     training = _training(offered)
-    found = _runs(offered[training], training)
-    if not found:
+    available = _runs(offered[training], training)
+    if not available:
         return None
-    sentence = _sentence(found[0])
-    shown = _shown(found)
-    runs = found if shown == BOTH else [found[int(shown) - 1]]
+    sentence = _sentence(available[0])
+    shown = _shown(available)
+    runs = available if shown == BOTH else [available[int(shown) - 1]]
     parameters = {
         TRAINING: None if training == next(iter(offered)) else training,
         SHOWN: None if shown == BOTH else shown,
         SENTENCE: str(sentence + 1) if sentence else None,
     }
-    return Chosen(runs, sentence, training.startswith(_WATCHED), parameters | language_address())
+    return LearningChoices(runs, sentence, training.startswith(_WATCHED), parameters | language_address())
 
 
 def _runs(folder: Path, training: str) -> list[Snapshots]:
     """Return the runs in `folder` that can be compared: those with the same sentences as the first."""
-    found = watched_run(folder) if training.startswith(_WATCHED) else runs_beside(folder)
-    return [run for run in found if run.sentences == found[0].sentences]
+    runs = watched_run(folder) if training.startswith(_WATCHED) else runs_beside(folder)
+    return [run for run in runs if run.sentences == runs[0].sentences]
 
 
 def _training(offered: Mapping[str, Path]) -> str:
@@ -116,14 +116,14 @@ def _training(offered: Mapping[str, Path]) -> str:
 
 
 def _sentence(run: Snapshots) -> int:
-    names = {str(k + 1): shorten(one.source, 90) for k, one in enumerate(run.sentences)}
+    names = {str(k + 1): shorten(sentence.source, 90) for k, sentence in enumerate(run.sentences)}
     return int(select_box(gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560)) - 1
 
 
-def _shown(found: list[Snapshots]) -> str:
-    if len(found) == 1:
+def _shown(available: list[Snapshots]) -> str:
+    if len(available) == 1:
         return BOTH
-    names = {BOTH: gettext("Side by side")} | {str(k + 1): run_name(run) for k, run in enumerate(found)}
+    names = {BOTH: gettext("Side by side")} | {str(k + 1): run_name(run) for k, run in enumerate(available)}
     return segmented_control(
         gettext("Runs"),
         names,

@@ -10,32 +10,32 @@ from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.learns.learning_choices import Chosen
-from attnviz.ui.learns.learning_figures import has_learnt, moments_of
+from attnviz.ui.learns.learning_choices import LearningChoices
+from attnviz.ui.learns.learning_figures import checkpoint_updates, has_learnt
 from attnviz.wording.learning import (
     REFERENCES,
     counted,
     grouped,
     guided,
-    learnt_when,
+    halfway_sentence,
     measure_names,
     measure_rules,
     measured_at,
+    own_translation_sentence,
     run_name,
-    said_at,
 )
 
 
-def learns_told(chosen: Chosen, update: int, theme: ThemeName) -> Story:
+def learning_lecture(chosen: LearningChoices, update: int, theme: ThemeName) -> Story:
     """Return the exported page of the runs that are `chosen`, opened at `update`."""
-    runs, moments = chosen.runs, moments_of(chosen.runs)
+    runs, moments = chosen.runs, checkpoint_updates(chosen.runs)
     sentence, title = runs[0].sentences[chosen.sentence], gettext("Loss, BLEU and alignment error rate")
     curves = tuple(quality_figure(runs, moments, update=at, theme=theme) for at in moments)
     chapters = [
         Chapter(
             gettext("Where it looks"),
-            (lead(), *filter(None, [guided(runs)]), sentence.target),
-            tuple(_looks(run, chosen, moments, theme) for run in runs),
+            (introduction(), *filter(None, [guided(runs)]), sentence.target),
+            tuple(_attention(run, chosen, moments, theme) for run in runs),
         ),
         Chapter(title, (), (StoryPicture(title, ("",), curves, learning_table(runs)),)),
     ]
@@ -53,13 +53,13 @@ def learns_told(chosen: Chosen, update: int, theme: ThemeName) -> Story:
         gettext("How it learns"),
         sentence.source,
         tuple(chapters),
-        tuple(moment_told(runs, at) for at in moments),
+        tuple(checkpoint_sentence(runs, at) for at in moments),
         opened,
         REFERENCES,
     )
 
 
-def lead() -> str:
+def introduction() -> str:
     """Return the introduction of the page."""
     return gettext(
         "The same sentences at several moments of a training run. The model must write a good translation "
@@ -68,21 +68,21 @@ def lead() -> str:
     )
 
 
-def moment_told(runs: Sequence[Snapshots], update: int) -> str:
+def checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
     """Return the description of a checkpoint: its update, and the quality of a single run."""
     after = ngettext("After {update} update", "After {update} updates", update, update=grouped(update))
     if update == 0:
         after = gettext("Before the first update")
-    found = measured_at(runs[0], update) if len(runs) == 1 else ""
-    return gettext("{run}: {told}", run=after, told=found) if found else after
+    quality = measured_at(runs[0], update) if len(runs) == 1 else ""
+    return gettext("{run}: {told}", run=after, told=quality) if quality else after
 
 
-def _looks(run: Snapshots, chosen: Chosen, moments: Sequence[int], theme: ThemeName) -> StoryPicture:
+def _attention(run: Snapshots, chosen: LearningChoices, moments: Sequence[int], theme: ThemeName) -> StoryPicture:
     """Return the attention of a run at every checkpoint; its table is that of the last."""
     places = [run.moment(update) for update in moments]
     return StoryPicture(
         run_name(run, alone=len(chosen.runs) == 1),
-        tuple(said_at(run, chosen.sentence, place) for place in places),
+        tuple(own_translation_sentence(run, chosen.sentence, place) for place in places),
         tuple(learning_heatmap(run, chosen.sentence, place, theme=theme) for place in places),
         learning_heatmap_table(run, chosen.sentence, places[-1]),
     )
@@ -90,14 +90,14 @@ def _looks(run: Snapshots, chosen: Chosen, moments: Sequence[int], theme: ThemeN
 
 def _learnt(run: Snapshots, runs: list[Snapshots], moments: Sequence[int], theme: ThemeName) -> StoryPicture:
     figures = tuple(learnt_figure(run, moments, beside=runs, update=at, theme=theme) for at in moments)
-    return StoryPicture(run_name(run, alone=len(runs) == 1), (learnt_when(run),), figures)
+    return StoryPicture(run_name(run, alone=len(runs) == 1), (halfway_sentence(run),), figures)
 
 
 def _measured(runs: list[Snapshots]) -> Chapter:
     """Return the definitions of the measures, and the baselines of untrained attention."""
     names, rules = measure_names(), measure_rules()
     shown = [name for name in rules if any(name in run.curves for run in runs)]
-    told = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in shown]
+    definitions = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in shown]
     levels = gettext("Baselines: attention without training")
     tables = ((levels, levels_table(runs[0])),) if runs[0].levels else ()
-    return Chapter(gettext("How this is measured"), tuple(filter(None, (*told, counted(runs)))), (), tables)
+    return Chapter(gettext("How this is measured"), tuple(filter(None, (*definitions, counted(runs)))), (), tables)

@@ -14,27 +14,27 @@ from attnviz.figures.template import to_json
 from attnviz.languages import language
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.components.chart.chart import AtStep, chart_payload, given_chart, steady_payload
-from attnviz.ui.figure_cache import made_once
-from attnviz.ui.learns.learning_choices import Room
+from attnviz.ui.components.chart.chart import AtStep, chart_payload, inline_chart, steady_payload
+from attnviz.ui.figure_cache import cached_for_all
+from attnviz.ui.learns.learning_choices import LearningView
 from attnviz.ui.learns.runs import identity_of
-from attnviz.wording.learning import SHAPES, SHARES, learnt_when, run_name, said_at
+from attnviz.wording.learning import SHAPES, SHARES, halfway_sentence, own_translation_sentence, run_name
 
-ROOM = Room()
+VIEW = LearningView()
 
 
-def moments_of(runs: Sequence[Snapshots]) -> tuple[int, ...]:
+def checkpoint_updates(runs: Sequence[Snapshots]) -> tuple[int, ...]:
     """Return the updates of all checkpoints of `runs`; a run without one of them shows its previous checkpoint."""
     return tuple(sorted({update for run in runs for update in run.updates}))
 
 
-def looks_and_quality(runs: list[Snapshots], sentence: int, theme: ThemeName) -> None:
+def attention_and_quality(runs: list[Snapshots], sentence: int, theme: ThemeName) -> None:
     """Draw the attention of each run in `sentence`, side by side; next to a single run, its quality."""
-    moments, boxes = moments_of(runs), st.columns(max(2, len(runs)), gap="large")
+    moments, boxes = checkpoint_updates(runs), st.columns(max(2, len(runs)), gap="large")
     for number, (box, run) in enumerate(zip(boxes, runs, strict=False), 1):
-        with box, st.container(key=ROOM.key(f"heatmap_{number}")):
-            record = _heatmap(run, moments, len(runs) == 1, identity_of([run]), sentence, theme, language())
-            given_chart(ROOM, record, f"heatmap_chart_{number}")
+        with box, st.container(key=VIEW.key(f"heatmap_{number}")):
+            payload = _heatmap(run, moments, len(runs) == 1, identity_of([run]), sentence, theme, language())
+            inline_chart(VIEW, payload, f"heatmap_chart_{number}")
     if len(runs) == 1:
         with boxes[1]:
             quality(runs, theme)
@@ -42,7 +42,7 @@ def looks_and_quality(runs: list[Snapshots], sentence: int, theme: ThemeName) ->
 
 def quality(runs: list[Snapshots], theme: ThemeName) -> None:
     """Draw the quality of the runs over the updates."""
-    given_chart(ROOM, _quality(runs, moments_of(runs), identity_of(runs), theme, language()), "quality")
+    inline_chart(VIEW, _quality(runs, checkpoint_updates(runs), identity_of(runs), theme, language()), "quality")
 
 
 def learnt(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
@@ -50,13 +50,13 @@ def learnt(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
 
     Several runs have their quality next to it. Return the container beside the figure of a single run.
     """
-    moments, several = moments_of(runs), len(runs) > 1
+    moments, several = checkpoint_updates(runs), len(runs) > 1
     boxes = st.columns(max(2, len(runs) + several), gap="large")
     for number, (box, run) in enumerate(zip(boxes, runs, strict=False), 1):
         if has_learnt(run):
             with box:
-                record = _learnt(run, runs, moments, identity_of([run, *runs]), theme, language())
-                given_chart(ROOM, record, f"learnt_{number}")
+                payload = _learnt(run, runs, moments, identity_of([run, *runs]), theme, language())
+                inline_chart(VIEW, payload, f"learnt_{number}")
     if not several:
         return boxes[1]
     with boxes[-1]:
@@ -69,7 +69,7 @@ def has_learnt(run: Snapshots) -> bool:
     return any(name in run.curves for name in (*SHARES, *SHAPES))
 
 
-@made_once
+@cached_for_all
 def _heatmap(
     _run: Snapshots,
     moments: tuple[int, ...],
@@ -83,14 +83,14 @@ def _heatmap(
         k: AtStep(
             to_json(learning_values(_run, sentence, _run.moment(update))),
             "" if alone else run_name(_run),
-            said_at(_run, sentence, _run.moment(update)),
+            own_translation_sentence(_run, sentence, _run.moment(update)),
         )
         for k, update in enumerate(moments)
     }
     return chart_payload(to_json(learning_template(_run, sentence, theme)), steps)
 
 
-@made_once
+@cached_for_all
 def _quality(
     _runs: list[Snapshots],
     moments: tuple[int, ...],
@@ -102,7 +102,7 @@ def _quality(
     return steady_payload(figure.to_json(), dict.fromkeys(range(len(moments)), ("", "")))
 
 
-@made_once
+@cached_for_all
 def _learnt(
     _run: Snapshots,
     _beside: list[Snapshots],
@@ -113,4 +113,4 @@ def _learnt(
 ) -> dict[str, Any]:
     figure = learnt_figure(_run, moments, beside=_beside, theme=theme)
     heading = run_name(_run) if len(_beside) > 1 else ""
-    return steady_payload(figure.to_json(), dict.fromkeys(range(len(moments)), (heading, learnt_when(_run))))
+    return steady_payload(figure.to_json(), dict.fromkeys(range(len(moments)), (heading, halfway_sentence(_run))))

@@ -18,15 +18,15 @@ from attnviz.ui.components.picture_files.picture_files import PictureFile, pictu
 from attnviz.ui.components.timeline.timeline import timeline
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.learns.learning_choices import Chosen, choices, linked_update, trainings, watches
-from attnviz.ui.learns.learning_export import lead, learns_told, moment_told
-from attnviz.ui.learns.learning_figures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
+from attnviz.ui.learns.learning_choices import LearningChoices, choices, linked_update, trainings, watches_run
+from attnviz.ui.learns.learning_export import checkpoint_sentence, introduction, learning_lecture
+from attnviz.ui.learns.learning_figures import VIEW, attention_and_quality, checkpoint_updates, has_learnt, learnt
 from attnviz.ui.learns.runs import RUNS_VARIABLE
-from attnviz.ui.page_state.address import keep_page
+from attnviz.ui.page_state.address import set_page_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.style import theme_name
-from attnviz.ui.text_passages import references, text_passage
-from attnviz.ui.toolbar.downloads import picture_box
+from attnviz.ui.text_sections import references, text_section
+from attnviz.ui.toolbar.downloads import download_box
 from attnviz.wording.learning import (
     REFERENCES,
     counted,
@@ -36,62 +36,62 @@ from attnviz.wording.learning import (
     measure_rules,
     run_name,
 )
-from attnviz.wording.why_story import Passage
+from attnviz.wording.why_story import TextSection
 
-_EVERY = "10s"
+_INTERVAL = "10s"
 """Polling interval for a run that may be in progress."""
 
 
 def learning_page() -> None:
     """Draw the page; while a run is watched, it redraws itself periodically."""
-    watching = watches(trainings())
-    st.fragment(_room, run_every=_EVERY if watching else None)(watching)
+    watching = watches_run(trainings())
+    st.fragment(_draw, run_every=_INTERVAL if watching else None)(watching)
 
 
 @in_turn
-def _room(watching: bool) -> None:
+def _draw(watching: bool) -> None:
     begin_fragment()
     offered = trainings()
     if not offered:
-        st.text(_nothing())
+        st.text(_no_snapshots_reason())
         return
     with st.container(key="learns_opening"):
         how = gettext("Press Play to watch the training from the beginning.")
-        text_passage(Passage(gettext("How it learns"), (f"{lead()} {how}",)))
+        text_section(TextSection(gettext("How it learns"), (f"{introduction()} {how}",)))
     glossary_box("glossary", "signs", "attention", "learning", "scores")
-    with st.container(key=ROOM.key("room")):  # the browser stores the checkpoint here: see components/view.js
+    with st.container(key=VIEW.key("room")):  # the browser stores the checkpoint here: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
             chosen = choices(offered)
             if chosen:
                 _downloads(chosen)
-                copy_link(ROOM)
-        if watches(offered) != watching:
+                copy_link(VIEW)
+        if watches_run(offered) != watching:
             st.rerun()  # only the page sets the interval of the redraws
         if chosen is None:
-            st.text(_unreadable())
+            st.text(_unreadable_reason())
             return
         _pictures(chosen)
 
 
-def _pictures(chosen: Chosen) -> None:
+def _pictures(chosen: LearningChoices) -> None:
     """Draw the figures at the current checkpoint, and sentences about it."""
     _timeline(chosen)
-    if told := guided(chosen.runs):
-        st.html(f'<p class="reading">{escape(told)}</p>')
-    looks_and_quality(chosen.runs, chosen.sentence, theme_name())
+    if sentence := guided(chosen.runs):
+        st.html(f'<p class="reading">{escape(sentence)}</p>')
+    attention_and_quality(chosen.runs, chosen.sentence, theme_name())
     beside = None
     if len(chosen.runs) > 1 or has_learnt(chosen.runs[0]):
         st.html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
         beside = learnt(chosen.runs, theme_name())
     if chosen.watching:
-        st.caption(gettext("This page reads the run again every ten seconds."))
-    with beside or st.expander(gettext("How this is measured"), key=ROOM.key("rules")):
+        st.caption(gettext("This page reloads the training run every ten seconds."))
+    with beside or st.expander(gettext("How this is measured"), key=VIEW.key("rules")):
         _rules(chosen.runs)
     _tables(chosen)
     references(REFERENCES)
 
 
-def _nothing() -> str:
+def _no_snapshots_reason() -> str:
     return gettext(
         "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. "
         "To watch a run of your own, name the folder of your runs when you start the page: attnviz app --runs "
@@ -100,20 +100,20 @@ def _nothing() -> str:
     )
 
 
-def _unreadable() -> str:
+def _unreadable_reason() -> str:
     return gettext(
         "The snapshots of this training cannot be read. They are damaged or come from another version of attnviz."
     )
 
 
-def _timeline(chosen: Chosen) -> None:
+def _timeline(chosen: LearningChoices) -> None:
     """Draw the controls of the checkpoints, with the measures of each."""
-    runs, moments, update = chosen.runs, moments_of(chosen.runs), linked_update()
+    runs, moments, update = chosen.runs, checkpoint_updates(chosen.runs), linked_update()
     opened = None if update is None else max(0, sum(at <= update for at in moments) - 1)
-    told = [moment_told(runs, at) for at in moments]
+    captions = [checkpoint_sentence(runs, at) for at in moments]
     names = " ".join([*(run.name for run in runs), str(len(runs))])
-    timeline(ROOM, names, moments, told, (grouped(moments[0]), grouped(moments[-1])), opened)
-    keep_page(st.session_state, names, chosen.parameters)
+    timeline(VIEW, names, moments, captions, (grouped(moments[0]), grouped(moments[-1])), opened)
+    set_page_address(st.session_state, names, chosen.parameters)
 
 
 def _rules(runs: list[Snapshots]) -> None:
@@ -122,33 +122,33 @@ def _rules(runs: list[Snapshots]) -> None:
     shown = [name for name in rules if any(name in run.curves for run in runs)]
     listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
     st.html(f'<dl class="rules">{listed}</dl>')
-    if told := counted(runs):
-        st.html(f'<p class="reading">{escape(told)}</p>')
+    if sentence := counted(runs):
+        st.html(f'<p class="reading">{escape(sentence)}</p>')
 
 
 @st.fragment
 @in_turn
-def _downloads(chosen: Chosen) -> None:
+def _downloads(chosen: LearningChoices) -> None:
     """Offer the figures at the current checkpoint, drawn when the box is opened."""
     begin_fragment()
-    update = _update_on_show(chosen)
+    update = _current_update(chosen)
     name = f"attnviz-learns-{chosen.runs[0].name}-lecture.html"
-    picture_box(
-        lambda: picture_file_buttons(_files(chosen), ROOM.key("export")),
-        lambda theme: learns_told(chosen, update, theme),
+    download_box(
+        lambda: picture_file_buttons(_files(chosen), VIEW.key("export")),
+        lambda theme: learning_lecture(chosen, update, theme),
         name,
-        ROOM.key,
+        VIEW.key,
     )
 
 
-def _update_on_show(chosen: Chosen) -> int:
+def _current_update(chosen: LearningChoices) -> int:
     update = linked_update()
-    return moments_of(chosen.runs)[-1] if update is None else update
+    return checkpoint_updates(chosen.runs)[-1] if update is None else update
 
 
-def _files(chosen: Chosen) -> Iterator[PictureFile]:
+def _files(chosen: LearningChoices) -> Iterator[PictureFile]:
     """Yield the figures as they are saved, each below its title."""
-    runs, moments, update = chosen.runs, moments_of(chosen.runs), _update_on_show(chosen)
+    runs, moments, update = chosen.runs, checkpoint_updates(chosen.runs), _current_update(chosen)
     table = learning_table(runs)
     for number, run in enumerate(runs, 1):
         moment, name = run.moment(update), run_name(run, alone=len(runs) == 1)
@@ -171,10 +171,10 @@ def _files(chosen: Chosen) -> Iterator[PictureFile]:
 
 @st.fragment
 @in_turn
-def _tables(chosen: Chosen) -> None:
+def _tables(chosen: LearningChoices) -> None:
     """Offer the numbers in the figures, computed only when opened."""
     begin_fragment()
-    box = st.expander(gettext("The charts as tables"), key=ROOM.key("tables"), on_change="rerun")
+    box = st.expander(gettext("The charts as tables"), key=VIEW.key("tables"), on_change="rerun")
     if not box.open:
         return
     with box:
@@ -183,8 +183,8 @@ def _tables(chosen: Chosen) -> None:
             st.dataframe(table, height="content" if len(table) <= 12 else 420)
 
 
-def _numbers(chosen: Chosen) -> Iterator[tuple[str, pd.DataFrame]]:
-    runs, update = chosen.runs, _update_on_show(chosen)
+def _numbers(chosen: LearningChoices) -> Iterator[tuple[str, pd.DataFrame]]:
+    runs, update = chosen.runs, _current_update(chosen)
     for run in runs:
         moment = run.moment(update)
         name = ngettext(

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from attnviz.lru_cache import LRUCache, kept_in
+from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.resources import MODELS_VARIABLE
@@ -30,8 +30,8 @@ def watched() -> dict[str, Path]:
     named = os.environ.get(RUNS_VARIABLE)
     if not named:
         return {}
-    found = [path for path in Path(named).glob("*") if runs_beside(path / "model" / FOLDER)]
-    return {path.name: path for path in sorted(found, key=_written, reverse=True)}
+    folders = [path for path in Path(named).glob("*") if runs_beside(path / "model" / FOLDER)]
+    return {path.name: path for path in sorted(folders, key=_written, reverse=True)}
 
 
 def runs_beside(folder: Path) -> list[Snapshots]:
@@ -41,21 +41,21 @@ def runs_beside(folder: Path) -> list[Snapshots]:
 
 def watched_run(folder: Path) -> list[Snapshots]:
     """Return the snapshots of the run in `folder` so far, with the curves of its log."""
-    found = _read(folder / "model" / FOLDER, stamp_of(folder / "model" / FOLDER))
+    runs = _read(folder / "model" / FOLDER, stamp_of(folder / "model" / FOLDER))
     curves = read_curves(folder / "log.csv")
-    return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in found[-1:]]
+    return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in runs[-1:]]
 
 
 def stamp_of(folder: Path) -> Stamp:
     """Return the version of the files of `folder`, which changes when one of them does."""
-    found = []
+    files = []
     for path in sorted(folder.glob("*.json")):
         try:
             state = path.stat()
         except OSError:  # it has just been deleted
             continue
-        found.append((path.name, state.st_mtime_ns, state.st_size))
-    return tuple(found)
+        files.append((path.name, state.st_mtime_ns, state.st_size))
+    return tuple(files)
 
 
 def identity_of(runs: list[Snapshots]) -> str:
@@ -68,7 +68,7 @@ def identity_of(runs: list[Snapshots]) -> str:
     return digest.hexdigest()[:20]
 
 
-@kept_in(LRUCache(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
+@cached_in(LRUCache(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
 def _read(folder: Path, stamp: Stamp) -> list[Snapshots]:  # noqa: ARG001  part of the key
     return load_folder(folder)
 

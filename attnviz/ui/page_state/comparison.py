@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 from attnviz.languages import gettext
 from attnviz.ui.page_state.view import Session, View, view_key
 
-Kind = Literal["model", "sentence", "what_if"]
+Kind = Literal["model", "sentence", "what-if"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 KIND, MODEL, SENTENCE, HELD, WHAT_IF = "compare", "other_model", "other_sentence", "held", "other_what_if"
@@ -50,7 +50,7 @@ def open_comparison(session: Session, view: View, linked: Mapping[str, str], mod
     if models and session[view.key(MODEL)] not in models:
         session[view.key(MODEL)] = models[0]
     if session[view.key(WHAT_IF)] not in map(str, other_what_ifs(view)):
-        session[view.key(WHAT_IF)] = str(_usual_what_if(view))
+        session[view.key(WHAT_IF)] = str(_default_what_if(view))
 
 
 def other_what_ifs(view: View) -> list[int]:
@@ -59,7 +59,7 @@ def other_what_ifs(view: View) -> list[int]:
     return [number for number in range(count + 1) if number != view.number]
 
 
-def _usual_what_if(view: View) -> int:
+def _default_what_if(view: View) -> int:
     """Return the default: the original translation for a what-if, and the last what-if for the original."""
     return 0 if view.number else max(other_what_ifs(view), default=0)
 
@@ -84,18 +84,18 @@ def link_problems(session: Mapping[Any, Any], view: View) -> tuple[str, ...]:
 def comparison_address(session: Mapping[Any, Any], view: View, models: Sequence[str]) -> dict[str, str | None]:
     """Return the address parameters of the choices; None for defaults."""
     chosen = chosen_partner(session, view)
-    other, usual = chosen.kind == "sentence", _usual_what_if(view)
+    other, default = chosen.kind == "sentence", _default_what_if(view)
     written = {
         KIND: None if chosen.kind == KINDS[0] else chosen.kind,
         MODEL: chosen.model if chosen.kind == "model" and models and chosen.model != models[0] else None,
         SENTENCE: chosen.sentence if other and chosen.sentence != view.trace.source_text else None,
         HELD: "1" if other and chosen.held else None,
-        WHAT_IF: str(chosen.what_if) if chosen.kind == "what_if" and chosen.what_if != usual else None,
+        WHAT_IF: str(chosen.what_if) if chosen.kind == "what-if" and chosen.what_if != default else None,
     }
     return {view.key(name): value for name, value in written.items()}
 
 
-def edit(session: Session, view: View, sentence: str) -> None:
+def set_other_sentence(session: Session, view: View, sentence: str) -> None:
     """Set the other sentence."""
     session[view.key(SENTENCE)] = sentence
 
@@ -108,41 +108,42 @@ def forget_comparison(session: Session, view_id: str) -> None:
 
 def _take_link(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> tuple[str, ...]:
     """Read the choices from a link; return a sentence for each invalid value."""
-    given = {name: linked.get(view.key(name)) for name in NAMES}
-    tried = list(map(str, other_what_ifs(view)))
+    values = {name: linked.get(view.key(name)) for name in NAMES}
+    what_ifs = list(map(str, other_what_ifs(view)))
     problems = []
-    if given[KIND] not in (None, *KINDS):
+    if values[KIND] not in (None, *KINDS):
         problems.append(
             gettext(
                 "This link asks for the comparison “{what}”, which does not exist. Use one of these: {listed}.",
-                what=given[KIND],
+                what=values[KIND],
                 listed=", ".join(KINDS),
             )
         )
-    if given[MODEL] is not None and given[MODEL] not in models:
+    if values[MODEL] is not None and values[MODEL] not in models:
         problems.append(
             gettext(
                 "This link compares with the model “{model}”. That model is not installed, or it is already shown.",
-                model=given[MODEL],
+                model=values[MODEL],
             )
         )
-    if given[HELD] not in (None, "0", "1"):
+    if values[HELD] not in (None, "0", "1"):
         problems.append(
             gettext(
-                "In this link “held” is “{value}”, but it must be 1 (the translation is held) or 0.", value=given[HELD]
+                "In this link “held” is “{value}”, but it must be 1 (keep the translation) or 0 (translate anew).",
+                value=values[HELD],
             )
         )
-    if given[WHAT_IF] is not None and given[WHAT_IF] not in tried:
+    if values[WHAT_IF] is not None and values[WHAT_IF] not in what_ifs:
         problems.append(
             gettext(
                 "This link compares with what-if “{number}”. That what-if does not exist, or it is already shown.",
-                number=given[WHAT_IF],
+                number=values[WHAT_IF],
             )
         )
     first = next(iter(models), None)
-    session[view.key(KIND)] = given[KIND] if given[KIND] in KINDS else KINDS[0]
-    session[view.key(MODEL)] = given[MODEL] if given[MODEL] in models else first
-    session[view.key(SENTENCE)] = view.trace.source_text if given[SENTENCE] is None else given[SENTENCE]
-    session[view.key(HELD)] = given[HELD] == "1"
-    session[view.key(WHAT_IF)] = given[WHAT_IF] if given[WHAT_IF] in tried else str(_usual_what_if(view))
+    session[view.key(KIND)] = values[KIND] if values[KIND] in KINDS else KINDS[0]
+    session[view.key(MODEL)] = values[MODEL] if values[MODEL] in models else first
+    session[view.key(SENTENCE)] = view.trace.source_text if values[SENTENCE] is None else values[SENTENCE]
+    session[view.key(HELD)] = values[HELD] == "1"
+    session[view.key(WHAT_IF)] = values[WHAT_IF] if values[WHAT_IF] in what_ifs else str(_default_what_if(view))
     return tuple(problems)

@@ -1,7 +1,7 @@
 """Store gold links between the words of a view, the words they belong to, and errors about them.
 
-In the address they are `mark.0-0.1-2.2p1`: the digest of the words they index, then sure links, and possible ones with
-a `p`. Without a digest they are links of the current words.
+In the address they are `digest.0-0.1-2.2p1`: the digest of the words they index, then sure links, and possible ones
+with a `p`. Without a digest they are links of the current words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.analysis.gold import GoldLinks, carried, counted_words, read_links, words_mark
+from attnviz.analysis.gold import GoldLinks, counted_words, read_links, stored_links, words_digest
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.errors import AttnvizError
 from attnviz.trace import Words
@@ -22,21 +22,21 @@ GOLD = "gold"
 """Session state key, and address parameter."""
 TEXT = "gold_text"
 """Key of the text box that links are typed in."""
-_PROBLEM, _WRITTEN_OF = "gold_problem", "gold_text_of"
-_MARK, _SOURCE = 12, 6
+_PROBLEM, _TEXT_DIGEST = "gold_problem", "gold_text_of"
+_DIGEST, _SOURCE_DIGEST = 12, 6
 """Length of the digest in characters, and of its part for the source."""
 _LONGEST = 10_000
 """Largest length of an address value that is read, in characters."""
 
 
 @dataclass(frozen=True)
-class Given:
-    """Links that were given for some words."""
+class StoredLinks:
+    """Links that a visitor or an address gave for some words."""
 
-    of: str
+    digest: str
     """Digest of the words they index: `analysis.gold.words_mark`."""
     links: GoldLinks
-    """Empty where the links that the trace contains were removed."""
+    """Empty where the visitor removed the trace's own links."""
 
 
 def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
@@ -45,9 +45,9 @@ def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
     Links of another translation of the same sentence stay, and are shown with it.
     """
     key, words = view.key(GOLD), view.trace.words()
-    mark = _mark_of(words)
+    digest = _digest_of(words)
     problem = session.get(view.key(_PROBLEM))
-    if problem and problem[0] != mark:
+    if problem and problem[0] != digest:
         session.pop(view.key(_PROBLEM))
     if key not in session:
         session[key] = None
@@ -55,13 +55,13 @@ def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
             try:
                 session[key] = _read(text[:_LONGEST], words)
             except AttnvizError as error:
-                session[view.key(_PROBLEM)] = mark, str(error)
-    given: Given | None = session[key]
-    if given is not None and given.of[:_SOURCE] != mark[:_SOURCE]:
+                session[view.key(_PROBLEM)] = digest, str(error)
+    stored: StoredLinks | None = session[key]
+    if stored is not None and stored.digest[:_SOURCE_DIGEST] != digest[:_SOURCE_DIGEST]:
         session[key] = None
         session.pop(view.key(TEXT), None)
-        if given.links:
-            session[view.key(_PROBLEM)] = mark, links_dropped()
+        if stored.links:
+            session[view.key(_PROBLEM)] = digest, links_dropped()
 
 
 def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
@@ -71,83 +71,83 @@ def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
     """
     if not view.trace.attends:
         return None
-    given: Given | None = session.get(view.key(GOLD))
-    if given is not None and given.of == _mark_of(view.trace.words()):
-        return given.links or None
-    return carried(view.trace) or None
+    stored: StoredLinks | None = session.get(view.key(GOLD))
+    if stored is not None and stored.digest == _digest_of(view.trace.words()):
+        return stored.links or None
+    return stored_links(view.trace) or None
 
 
-def waits(session: Mapping[Any, Any], view: View) -> bool:
-    """Return whether the given links are of other words than the current ones."""
-    given: Given | None = session.get(view.key(GOLD))
-    return given is not None and bool(given.links) and given.of != _mark_of(view.trace.words())
+def are_for_other_words(session: Mapping[Any, Any], view: View) -> bool:
+    """Return whether the stored links are of other words than the current ones."""
+    stored: StoredLinks | None = session.get(view.key(GOLD))
+    return stored is not None and bool(stored.links) and stored.digest != _digest_of(view.trace.words())
 
 
 def problem_of(session: Mapping[Any, Any], view: View) -> str:
     """Return the error about the links given last, or why they were dropped; empty where there is none."""
-    of, told = session.get(view.key(_PROBLEM)) or ("", "")
-    return told if of == _mark_of(view.trace.words()) else ""
+    digest, message = session.get(view.key(_PROBLEM)) or ("", "")
+    return message if digest == _digest_of(view.trace.words()) else ""
 
 
 def fill_box(session: Session, view: View) -> None:
     """Fill the text box with the current links, unless it has been edited for the current words."""
-    mark = _mark_of(view.trace.words())
-    if session.get(view.key(_WRITTEN_OF)) != mark or view.key(TEXT) not in session:
+    digest = _digest_of(view.trace.words())
+    if session.get(view.key(_TEXT_DIGEST)) != digest or view.key(TEXT) not in session:
         links = gold_of(session, view)
         session[view.key(TEXT)] = links.text() if links else ""
-        session[view.key(_WRITTEN_OF)] = mark
+        session[view.key(_TEXT_DIGEST)] = digest
 
 
-def give(session: Session, view: View, text: str) -> None:
+def set_links(session: Session, view: View, text: str) -> None:
     """Parse and store links typed by a visitor, none for empty text.
 
     On an error the previous links stay, and `problem_of` returns it.
     """
     words = view.trace.words()
-    mark = _mark_of(words)
+    digest = _digest_of(words)
     session.pop(view.key(_PROBLEM), None)
     try:
-        session[view.key(GOLD)] = Given(mark, read_links(text, words) if text.strip() else GoldLinks())
+        session[view.key(GOLD)] = StoredLinks(digest, read_links(text, words) if text.strip() else GoldLinks())
     except AttnvizError as error:
-        session[view.key(_PROBLEM)] = mark, str(error)
+        session[view.key(_PROBLEM)] = digest, str(error)
 
 
-def take_off(session: Session, view: View) -> None:
+def remove_links(session: Session, view: View) -> None:
     """Remove the links, and empty the text box."""
-    give(session, view, "")
+    set_links(session, view, "")
     session[view.key(TEXT)] = ""
 
 
-def bring_gold(session: Session, links: GoldLinks, source: Sequence[str], target: Sequence[str]) -> None:
+def set_gold(session: Session, links: GoldLinks, source: Sequence[str], target: Sequence[str]) -> None:
     """Set these links, which are of those words, in the page's own view."""
-    session[view_key(MAIN, GOLD)] = Given(words_mark(source, target), links)
+    session[view_key(MAIN, GOLD)] = StoredLinks(words_digest(source, target), links)
     session.pop(view_key(MAIN, TEXT), None)
 
 
 def gold_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
     """Return the address parameter of the links; None where none were given."""
-    given: Given | None = session.get(view.key(GOLD))
-    if given is None or not given.links:
+    stored: StoredLinks | None = session.get(view.key(GOLD))
+    if stored is None or not stored.links:
         return {view.key(GOLD): None}
-    return {view.key(GOLD): ".".join((given.of, *given.links.text().replace("?", "p").split()))}
+    return {view.key(GOLD): ".".join((stored.digest, *stored.links.text().replace("?", "p").split()))}
 
 
 def forget_gold(session: Session, view_id: str) -> None:
     """Clear the links of a view, before another address is followed."""
-    for name in (GOLD, TEXT, _PROBLEM, _WRITTEN_OF):
+    for name in (GOLD, TEXT, _PROBLEM, _TEXT_DIGEST):
         session.pop(view_key(view_id, name), None)
 
 
-def _mark_of(words: Words) -> str:
-    return words_mark(*counted_words(words))
+def _digest_of(words: Words) -> str:
+    return words_digest(*counted_words(words))
 
 
-def _read(text: str, words: Words) -> Given:
+def _read(text: str, words: Words) -> StoredLinks:
     """Parse the links of an address; raise AttnvizError where they are invalid or index missing words."""
     first, _, rest = text.partition(".")
-    mark = _mark_of(words)
-    of, written = (first, rest) if re.fullmatch(f"[0-9a-f]{{{_MARK}}}", first) else (mark, text)
-    if of != mark:  # of another translation, so its words are unknown here
+    digest = _digest_of(words)
+    links_digest, written = (first, rest) if re.fullmatch(f"[0-9a-f]{{{_DIGEST}}}", first) else (digest, text)
+    if links_digest != digest:  # of another translation, so its words are unknown here
         sure, possible = read_gold_links(written.replace(".", " "))
-        return Given(of, GoldLinks(sure, possible - sure))
-    return Given(of, read_links(written.replace(".", " "), words))
+        return StoredLinks(links_digest, GoldLinks(sure, possible - sure))
+    return StoredLinks(links_digest, read_links(written.replace(".", " "), words))

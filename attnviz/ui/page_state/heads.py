@@ -16,8 +16,8 @@ HEADS = "heads"
 """Name of the choice, in the session state and in the address."""
 
 
-def seen_as_chosen(session: Session, view_id: str, trace: Any, linked: Mapping[str, str]) -> Any:
-    """Return a translation seen by the chosen heads of a view, at first those of the link.
+def with_chosen_heads(session: Session, view_id: str, trace: Any, linked: Mapping[str, str]) -> Any:
+    """Return `trace` with the attention of the view's chosen heads, at first those of the link.
 
     A trace without heads, or without these, is returned unchanged.
     """
@@ -32,9 +32,9 @@ def head_choices(trace: Any) -> dict[str, Heads]:
     if not getattr(trace, "has_heads", False):
         return {}
     layers, heads = map(range, trace.cross_weights.shape[:2])
-    found = [Heads(), *(Heads(layer) for layer in layers)]
-    found += [Heads(layer, head) for layer in layers for head in heads]
-    return {heads_in_address(one): one for one in found}
+    choices = [Heads(), *(Heads(layer) for layer in layers)]
+    choices += [Heads(layer, head) for layer in layers for head in heads]
+    return {heads_in_address(one): one for one in choices}
 
 
 def heads_in_address(heads: Heads) -> str:

@@ -34,15 +34,15 @@ class HeatmapChoices:
     """Whether `</s>` is shown."""
     margins: bool = False
     face: Face = "before"
-    """Prior α, posterior α′ or their difference; `ui.step.heatmap.shown_choices` tells what can be drawn."""
+    """Prior α, posterior α′ or their difference; `ui.step.heatmap.shown_choices` returns those that can be drawn."""
 
 
 def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | None = None) -> HeatmapChoices:
     """Return the choices of `view`: at first those of the link, then those made in its fields."""
     for name, options in OPTIONS.items():
         if session.get(view.key(name)) not in options:
-            asked = (linked or {}).get(view.key(name))
-            session[view.key(name)] = next((one for one in options if _written(one) == asked), options[0])
+            linked_value = (linked or {}).get(view.key(name))
+            session[view.key(name)] = next((one for one in options if _written(one) == linked_value), options[0])
     return HeatmapChoices(**{name: session[view.key(name)] for name in OPTIONS})
 
 

@@ -15,19 +15,19 @@ REQUEST = (SENTENCE, TARGET, MODEL, SEARCH)
 """The parameters in the address."""
 
 
-def open_request(session: Session, linked: Mapping[str, str], otherwise: str) -> None:
-    """Take sentence and own translation from the link where there are none yet; `otherwise` is the default sentence."""
-    session.setdefault(SENTENCE, linked.get(SENTENCE, otherwise))
+def open_request(session: Session, linked: Mapping[str, str], default: str) -> None:
+    """Initialise sentence and own translation from the link; `default` is the sentence where it has none."""
+    session.setdefault(SENTENCE, linked.get(SENTENCE, default))
     session.setdefault(TARGET, linked.get(TARGET, ""))
 
 
-def put(session: Session, sentence: str, target: str = "") -> None:
+def set_request(session: Session, sentence: str, target: str = "") -> None:
     """Set the sentence and its own translation, which may be empty."""
     session.update({SENTENCE: sentence, TARGET: target})
 
 
 def forget_request(session: Session) -> None:
-    """Clear what was typed and chosen, so that the link has its say."""
+    """Clear what was typed and chosen, so that the link's values apply."""
     for key in REQUEST:
         session.pop(key, None)
 

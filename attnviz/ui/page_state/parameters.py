@@ -84,15 +84,15 @@ def browser_parameters(view: View) -> list[dict[str, Any]]:
     return [_exported(one, view) for one in VIEW_PARAMETERS if one.owner == "browser"]
 
 
-def _exported(one: Parameter, view: View) -> dict[str, Any]:
-    offered = one.offered(view)
+def _exported(parameter: Parameter, view: View) -> dict[str, Any]:
+    offered = parameter.offered(view)
     numbers = offered if isinstance(offered, range) else range(0)
     return {
-        "name": one.name,
-        "key": view.key(one.name),
-        "kind": one.kind,
+        "name": parameter.name,
+        "key": view.key(parameter.name),
+        "kind": parameter.kind,
         "first": numbers.start,
-        "last": LONGEST_TYPED if one.kind == "text" else numbers.stop - 1,
+        "last": LONGEST_TYPED if parameter.kind == "text" else numbers.stop - 1,
         "values": [] if isinstance(offered, range) else list(offered),
     }
 
@@ -104,18 +104,18 @@ def offered_in(view: View, names: Collection[str] = ()) -> dict[str, Offered]:
 
 def linked_values(view: View, linked: Mapping[str, str], owner: Owner) -> dict[str, str]:
     """Return the valid values in a link of the parameters of an `owner`, by their plain names."""
-    found = {}
-    for one in VIEW_PARAMETERS:
-        value = linked.get(view.key(one.name))
-        if one.owner != owner or value is None:
+    values = {}
+    for parameter in VIEW_PARAMETERS:
+        value = linked.get(view.key(parameter.name))
+        if parameter.owner != owner or value is None:
             continue
-        if one.kind == "nearest" and _is_number(value) and isinstance(offered := one.offered(view), range):
+        if parameter.kind == "nearest" and _is_number(value) and isinstance(offered := parameter.offered(view), range):
             value = str(min(int(value), offered[-1]))
-        if one.can_be(view, value):
-            found[one.name] = value[:LONGEST_TYPED] if one.name.startswith("typed") else value
-    return found
+        if parameter.can_be(view, value):
+            values[parameter.name] = value[:LONGEST_TYPED] if parameter.name.startswith("typed") else value
+    return values
 
 
-def can_be_toured(view: View) -> bool:
+def has_tour(view: View) -> bool:
     """Return whether the app made the translation of `view`: imported attention lacks the stages of the tour."""
     return bool(view.trace.translated)

@@ -43,15 +43,15 @@ class Selection:
 
 def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of an address; invalid values are ignored."""
-    given = linked_values(view, linked, "browser")
-    word, foil = (int(given[name]) if name in given else None for name in ("word", "foil"))
+    values = linked_values(view, linked, "browser")
+    word, foil = (int(values[name]) if name in values else None for name in ("word", "foil"))
     return Selection(
-        step=int(given.get("step", 1)) - 1,
-        source=int(given["source"]) - 1 if "source" in given else None,
+        step=int(values.get("step", 1)) - 1,
+        source=int(values["source"]) - 1 if "source" in values else None,
         word=word,
         foil=foil,
-        typed_word="" if word is None else given.get("typed_word", ""),
-        typed_foil="" if foil is None else given.get("typed_foil", ""),
+        typed_word="" if word is None else values.get("typed_word", ""),
+        typed_foil="" if foil is None else values.get("typed_foil", ""),
     )
 
 

@@ -40,7 +40,7 @@ class View:
     """What-ifs with the original translation; None where there can be none."""
     number: int = 0
     """Number of the what-if that `trace` is, from 1; 0 for the original translation."""
-    depth: DetailLevel = "everything"
+    detail_level: DetailLevel = "everything"
     """Level of detail."""
 
     @property
@@ -54,7 +54,7 @@ class View:
 
     def shows(self, least: DetailLevel) -> bool:
         """Return whether elements of the level `least` are shown."""
-        return shows(self.depth, least)
+        return shows(self.detail_level, least)
 
     @property
     def identity(self) -> str:

@@ -18,13 +18,13 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace.changes import (
     MOST_PIECES,
+    AttendOnly,
     Change,
-    LookAlike,
-    LookAway,
-    LookOnly,
+    ExcludeSource,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
+    UniformAttention,
     WriteWords,
 )
 from attnviz.trace.what_ifs import MOST, WhatIf
@@ -43,26 +43,26 @@ def read(text: str) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
 
     Those are unreadable ones, those made from another that is left out, and those beyond MOST.
     """
-    found: list[WhatIf] = []
+    what_ifs: list[WhatIf] = []
     problems: list[str] = []
-    places = {0: 0}  # index among the found what-ifs, by index in the address
+    new_numbers = {0: 0}  # index among the found what-ifs, by index in the address
     for number, part in enumerate(text.split("*") if text else [], 1):
         if number > MOST:
-            problems.append(gettext("A link can have at most {count} what-ifs; the rest is left out.", count=MOST))
+            problems.append(gettext("This link has too many what-ifs: only the first {count} are used.", count=MOST))
             break
         try:
             what_if = _read(part)
-            if what_if.parent not in places:
-                raise AttnvizError(gettext("The what-if that it starts from is missing."))
+            if what_if.parent not in new_numbers:
+                raise AttnvizError(gettext("This what-if starts from another one, which is missing."))
         except AttnvizError as error:
-            problems.append(left_out(number, str(error)))
+            problems.append(left_out_sentence(number, str(error)))
             continue
-        found.append(WhatIf(places[what_if.parent], what_if.change, what_if.held))
-        places[number] = len(found)
-    return tuple(found), tuple(problems)
+        what_ifs.append(WhatIf(new_numbers[what_if.parent], what_if.change, what_if.held))
+        new_numbers[number] = len(what_ifs)
+    return tuple(what_ifs), tuple(problems)
 
 
-def left_out(number: int, why: str) -> str:
+def left_out_sentence(number: int, why: str) -> str:
     """Return a sentence about why a what-if of an address, by its number from 1, is left out."""
     return gettext("What-if {number} of this link is left out. {why}", number=number, why=why)
 
@@ -72,11 +72,11 @@ def _parts(what_if: WhatIf) -> tuple[str, ...]:
     match what_if.change:
         case SetWeights(step=step, shares=shares, lender=lender, of=of):
             parts = ("w", _place(step), _row(shares), *((lender, _text(of)) if lender else ()))
-        case LookOnly(step=step, source=source):
+        case AttendOnly(step=step, source=source):
             parts = ("o", _place(step), _place(source))
-        case LookAway(step=step, source=source):
+        case ExcludeSource(step=step, source=source):
             parts = ("x", _place(step), _place(source))
-        case LookAlike(step=step):
+        case UniformAttention(step=step):
             parts = ("a", _place(step))
         case SetTemperature(temperature=temperature, step=None):
             parts = ("t", EVERY, _thousandths(temperature))
@@ -101,11 +101,11 @@ def _read(text: str) -> WhatIf:
         case "w", [step, row, lender, of]:
             change = SetWeights(_from_place(step), _from_row(row), lender, _from_text(of))
         case "o", [step, source]:
-            change = LookOnly(_from_place(step), _from_place(source))
+            change = AttendOnly(_from_place(step), _from_place(source))
         case "x", [step, source]:
-            change = LookAway(_from_place(step), _from_place(source))
+            change = ExcludeSource(_from_place(step), _from_place(source))
         case "a", [step]:
-            change = LookAlike(_from_place(step))
+            change = UniformAttention(_from_place(step))
         case "t", [step, thousandths]:
             change = SetTemperature(_temperature(thousandths), None if step == EVERY else _from_place(step))
         case "v", [step, replaced, pieces]:

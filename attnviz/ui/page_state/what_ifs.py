@@ -1,6 +1,6 @@
 """Store the what-ifs of a view: those of its original translation, the current one, and the effect of each click.
 
-Plain functions on a mapping; the page computes the translation of a what-if (`ui.step.branching`).
+Plain functions on a mapping; the page computes the translation of a what-if (`ui.step.what_ifs`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from attnviz.ui.page_state.view import Session, View, view_key
 
 WHAT_IFS, WHAT_IF = "what_ifs", "what_if"
 """Address parameters: all what-ifs, and the number of the current one."""
-_BEHIND = "what_ifs_behind"
+_PREVIOUS = "what_ifs_behind"
 """What-ifs of the translation that was shown before a file was opened."""
 
 
 @dataclass(frozen=True)
-class Tried:
+class StoredWhatIfs:
     """The what-ifs of a translation."""
 
     identity: str
     """Identity of the original translation."""
     what_ifs: tuple[WhatIf, ...] = ()
-    on_show: int = 0
+    current: int = 0
     """0 for the original translation, or the number of a what-if, from 1."""
     linked: bool = True
     """Whether they are in the address; those from a file are not."""
@@ -54,32 +54,32 @@ def open_what_ifs(
     """Set the what-ifs of `first`; return whether the last run showed the same translation.
 
     Another translation starts without what-ifs, the first of a session with those of its link, and one from a file with
-    those `saved` in it. When the file is closed, the previous ones are restored.
+    those `saved` in it. When the file is closed, the previous what-ifs are restored.
     """
     key = view_key(view_id, WHAT_IFS)
-    kept: Tried | None = session.get(key)
+    stored: StoredWhatIfs | None = session.get(key)
     identity = identity_of(first) if saved is None else first.fingerprint
-    if kept is not None and kept.identity == identity:
+    if stored is not None and stored.identity == identity:
         return True
-    behind: Tried | None = session.pop(view_key(view_id, _BEHIND), None)
+    previous: StoredWhatIfs | None = session.pop(view_key(view_id, _PREVIOUS), None)
     if saved is not None:
-        session[key] = Tried(identity, tuple(saved), linked=False)
-        session[view_key(view_id, _BEHIND)] = kept if kept is not None and kept.linked else behind
-    elif behind is not None and behind.identity == identity:
-        session[key] = behind
-    elif kept is None:
+        session[key] = StoredWhatIfs(identity, tuple(saved), linked=False)
+        session[view_key(view_id, _PREVIOUS)] = stored if stored is not None and stored.linked else previous
+    elif previous is not None and previous.identity == identity:
+        session[key] = previous
+    elif stored is None:
         what_ifs, problems = what_if_address.read(linked.get(key, ""))
         shown = _number(linked.get(view_key(view_id, WHAT_IF), ""), len(what_ifs))
-        session[key] = Tried(identity, what_ifs, shown, problems=problems)
+        session[key] = StoredWhatIfs(identity, what_ifs, shown, problems=problems)
     else:
-        session[key] = Tried(identity)
+        session[key] = StoredWhatIfs(identity)
     return False
 
 
-def tried_in(session: Mapping[Any, Any], view_id: str) -> Tried:
+def stored_what_ifs(session: Mapping[Any, Any], view_id: str) -> StoredWhatIfs:
     """Return the what-ifs of a view."""
-    tried: Tried = session.get(view_key(view_id, WHAT_IFS), Tried(""))
-    return tried
+    stored: StoredWhatIfs = session.get(view_key(view_id, WHAT_IFS), StoredWhatIfs(""))
+    return stored
 
 
 def add(session: Session, view_id: str, what_if: WhatIf) -> None:
@@ -88,98 +88,103 @@ def add(session: Session, view_id: str, what_if: WhatIf) -> None:
     The current one is replaced where its own weights or temperature are set again: dragging a bar further stays one
     what-if. A what-if that exists already is shown.
     """
-    tried = tried_in(session, view_id)
-    here, before = tried.on_show, tried.what_ifs
-    if what_if in before:
-        show(session, view_id, before.index(what_if) + 1)
-    elif here and what_if.parent == here and _sets_again(tried, what_if):
-        again = dataclasses.replace(what_if, parent=before[here - 1].parent)
-        _keep(session, view_id, tried, (*before[: here - 1], again, *before[here:]), here)
-    elif len(before) == MOST:
+    stored = stored_what_ifs(session, view_id)
+    current, what_ifs = stored.current, stored.what_ifs
+    if what_if in what_ifs:
+        show(session, view_id, what_ifs.index(what_if) + 1)
+    elif current and what_if.parent == current and _sets_again(stored, what_if):
+        again = dataclasses.replace(what_if, parent=what_ifs[current - 1].parent)
+        _store(session, view_id, stored, (*what_ifs[: current - 1], again, *what_ifs[current:]), current)
+    elif len(what_ifs) == MOST:
         raise AttnvizError(gettext("There are {count} what-ifs already: remove one of them first.", count=MOST))
-    elif what_if.parent <= len(before):  # or it was removed meanwhile
-        _keep(session, view_id, tried, (*before, what_if), len(before) + 1)
+    elif what_if.parent <= len(what_ifs):  # or it was removed meanwhile
+        _store(session, view_id, stored, (*what_ifs, what_if), len(what_ifs) + 1)
 
 
 def show(session: Session, view_id: str, number: int) -> None:
     """Show a what-if by its number, from 1, or with 0 the original translation; ignore invalid numbers."""
-    tried = tried_in(session, view_id)
-    if 0 <= number <= len(tried.what_ifs):
-        _keep(session, view_id, tried, tried.what_ifs, number)
+    stored = stored_what_ifs(session, view_id)
+    if 0 <= number <= len(stored.what_ifs):
+        _store(session, view_id, stored, stored.what_ifs, number)
 
 
 def remove(session: Session, view_id: str, number: int) -> None:
     """Remove a what-if and all that derive from it; if the current one is removed, show its parent."""
-    tried = tried_in(session, view_id)
-    if 1 <= number <= len(tried.what_ifs):
-        leave_out(session, view_id, made_from(tried.what_ifs, number))
+    stored = stored_what_ifs(session, view_id)
+    if 1 <= number <= len(stored.what_ifs):
+        remove_what_ifs(session, view_id, with_descendants(stored.what_ifs, number))
 
 
-def leave_out(session: Session, view_id: str, gone: Set[int], problems: Sequence[str] = ()) -> None:
+def remove_what_ifs(session: Session, view_id: str, removed: Set[int], problems: Sequence[str] = ()) -> None:
     """Remove the what-ifs with these numbers, which must include their descendants, and store sentences about why."""
-    tried = tried_in(session, view_id)
-    shown = tried.on_show
-    while shown in gone:
-        shown = tried.what_ifs[shown - 1].parent
-    places, what_ifs = {0: 0}, list[WhatIf]()
-    for place, what_if in enumerate(tried.what_ifs, 1):
-        if place not in gone:
-            what_ifs.append(dataclasses.replace(what_if, parent=places[what_if.parent]))
-            places[place] = len(what_ifs)
-    _keep(session, view_id, tried, what_ifs, places[shown], problems)
+    stored = stored_what_ifs(session, view_id)
+    shown = stored.current
+    while shown in removed:
+        shown = stored.what_ifs[shown - 1].parent
+    new_numbers, what_ifs = {0: 0}, list[WhatIf]()
+    for number, what_if in enumerate(stored.what_ifs, 1):
+        if number not in removed:
+            what_ifs.append(dataclasses.replace(what_if, parent=new_numbers[what_if.parent]))
+            new_numbers[number] = len(what_ifs)
+    _store(session, view_id, stored, what_ifs, new_numbers[shown], problems)
 
 
 def undo(session: Session, view_id: str) -> None:
     """Remove the current what-if and show its parent; keep it if others derive from it."""
-    tried = tried_in(session, view_id)
-    if not tried.on_show:
+    stored = stored_what_ifs(session, view_id)
+    if not stored.current:
         return
-    if made_from(tried.what_ifs, tried.on_show) == {tried.on_show}:
-        remove(session, view_id, tried.on_show)
+    if with_descendants(stored.what_ifs, stored.current) == {stored.current}:
+        remove(session, view_id, stored.current)
     else:
-        show(session, view_id, tried.what_ifs[tried.on_show - 1].parent)
+        show(session, view_id, stored.what_ifs[stored.current - 1].parent)
 
 
-def made_from(what_ifs: Sequence[WhatIf], number: int) -> set[int]:
+def with_descendants(what_ifs: Sequence[WhatIf], number: int) -> set[int]:
     """Return the numbers of a what-if and of all its descendants."""
-    found = {number}
-    for place, what_if in enumerate(what_ifs, 1):
-        if what_if.parent in found:  # a parent precedes its children
-            found.add(place)
-    return found
+    numbers = {number}
+    for child, what_if in enumerate(what_ifs, 1):
+        if what_if.parent in numbers:  # a parent precedes its children
+            numbers.add(child)
+    return numbers
 
 
 def forget_what_ifs(session: Session, view_id: str) -> None:
     """Clear the what-ifs of a view, before another link is followed."""
-    for name in (WHAT_IFS, _BEHIND):
+    for name in (WHAT_IFS, _PREVIOUS):
         session.pop(view_key(view_id, name), None)
 
 
 def what_ifs_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
     """Return the address parameters of the what-ifs; None for those left out of the address."""
-    tried = tried_in(session, view.id)
-    text = what_if_address.written(tried.what_ifs) if tried.linked else ""
-    shown = str(tried.on_show) if text and tried.on_show else None
+    stored = stored_what_ifs(session, view.id)
+    text = what_if_address.written(stored.what_ifs) if stored.linked else ""
+    shown = str(stored.current) if text and stored.current else None
     return {view.key(WHAT_IFS): text or None, view.key(WHAT_IF): shown}
 
 
-def tell(session: Session, view_id: str, problem: str) -> None:
+def store_problem(session: Session, view_id: str, problem: str) -> None:
     """Store a sentence about an error, for the page to show."""
-    tried = tried_in(session, view_id)
-    session[view_key(view_id, WHAT_IFS)] = dataclasses.replace(tried, problems=(problem,))
+    stored = stored_what_ifs(session, view_id)
+    session[view_key(view_id, WHAT_IFS)] = dataclasses.replace(stored, problems=(problem,))
 
 
-def _keep(
-    session: Session, view_id: str, tried: Tried, what_ifs: Sequence[WhatIf], on_show: int, problems: Sequence[str] = ()
+def _store(
+    session: Session,
+    view_id: str,
+    stored: StoredWhatIfs,
+    what_ifs: Sequence[WhatIf],
+    current: int,
+    problems: Sequence[str] = (),
 ) -> None:
-    kept = dataclasses.replace(tried, what_ifs=tuple(what_ifs), on_show=on_show, problems=tuple(problems))
-    session[view_key(view_id, WHAT_IFS)] = kept
+    updated = dataclasses.replace(stored, what_ifs=tuple(what_ifs), current=current, problems=tuple(problems))
+    session[view_key(view_id, WHAT_IFS)] = updated
 
 
-def _sets_again(tried: Tried, what_if: WhatIf) -> bool:
-    """Return whether `what_if` only sets again what the current what-if, which has no children, has set."""
-    last, change = tried.what_ifs[tried.on_show - 1], what_if.change
-    if last.held != what_if.held or len(made_from(tried.what_ifs, tried.on_show)) > 1:
+def _sets_again(stored: StoredWhatIfs, what_if: WhatIf) -> bool:
+    """Return whether `what_if` sets the same weights or temperature as the current what-if, a leaf, again."""
+    last, change = stored.what_ifs[stored.current - 1], what_if.change
+    if last.held != what_if.held or len(with_descendants(stored.what_ifs, stored.current)) > 1:
         return False
     if isinstance(last.change, SetWeights) and isinstance(change, SetWeights):
         return last.change.step == change.step and not last.change.lender and not change.lender

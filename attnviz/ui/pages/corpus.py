@@ -11,33 +11,33 @@ from attnviz.ui.corpus.corpus_page import corpus_page
 from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.gold import bring_gold
+from attnviz.ui.page_state.gold import set_gold
 from attnviz.ui.resources import models
-from attnviz.ui.toolbar.controls import standing_request
+from attnviz.ui.toolbar.controls import current_request
 from attnviz.ui.toolbar.translation import forget_link
 
 
 def _draw() -> None:
-    open_choices(st.session_state, link(), anew=False)
+    open_choices(st.session_state, link(), overwrite=False)
     available = models()
     if not available:
         st.text(gettext("Add a model folder: measuring pairs needs a model."))
         return
-    corpus_page(standing_request(available).folder, _open)
+    corpus_page(current_request(available).folder, _open)
 
 
 def _open(pair: Pair) -> None:
     """Show a pair on the first page, force-decoded, with its gold links."""
     forget_link()
-    inputs.put(st.session_state, pair.source, pair.target)
+    inputs.set_request(st.session_state, pair.source, pair.target)
     if pair.gold:
-        bring_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
+        set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
     go_to("")
     st.rerun()
 
 
 def _forget() -> None:
-    open_choices(st.session_state, link(), anew=True)
+    open_choices(st.session_state, link(), overwrite=True)
 
 
 page = Page("corpus", lambda: gettext("Corpus"), _draw, _forget)

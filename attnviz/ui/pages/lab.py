@@ -6,17 +6,17 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.lab.lab_page import forget_section, lab_page, open_section
 from attnviz.ui.resources import models
-from attnviz.ui.toolbar.controls import request_address, standing_request
-from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
+from attnviz.ui.toolbar.controls import current_request, request_address
+from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
 
 
 def _draw() -> None:
     available = models()
-    request = standing_request(available) if available else None
-    shown = translation_on_show(request, back=False)
+    request = current_request(available) if available else None
+    shown = shown_translation(request, back=False)
     if shown.view:
         asked = request_address(request, available) if shown.asked and request else None
-        open_shown(shown.view, asked)
+        open_view(shown.view, asked)
         open_section()
         lab_page(shown.view, asked=shown.asked)
 

@@ -8,10 +8,10 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.resources import models
-from attnviz.ui.text_passages import text_passage
-from attnviz.ui.toolbar.controls import request_address, sentence_box, standing_request
-from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
-from attnviz.ui.transformer.exhibit import Asked
+from attnviz.ui.text_sections import text_section
+from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
+from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
+from attnviz.ui.transformer.exhibit import SentenceRequest
 from attnviz.ui.transformer.transformer_page import forget_transformer, transformer_view
 from attnviz.wording import transformer_page
 
@@ -19,19 +19,19 @@ from attnviz.wording import transformer_page
 def _draw() -> None:
     available = models()
     with st.container(key="transformer_opening"):
-        text_passage(transformer_page.opening())
+        text_section(transformer_page.opening())
         glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
     request = None
     if available:
         with st.container(key="transformer_sentence"):
             sentence_box()
-        request = standing_request(available)
-    shown = translation_on_show(request, back=False)
+        request = current_request(available)
+    shown = shown_translation(request, back=False)
     if shown.view is None:
         return
-    open_shown(shown.view, request_address(request, available) if shown.asked and request else None)
+    open_view(shown.view, request_address(request, available) if shown.asked and request else None)
     device, beam = (request.device, request.beam) if request else ("auto", 5)
-    transformer_view(Asked(shown.view, device, beam))
+    transformer_view(SentenceRequest(shown.view, device, beam))
 
 
 def _forget() -> None:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.page_state.parameters import can_be_toured
+from attnviz.ui.page_state.parameters import has_tour
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
-from attnviz.ui.toolbar.controls import controls, opening_request, request_address, without_models
-from attnviz.ui.toolbar.detail_level import open_page_depth
+from attnviz.ui.toolbar.controls import controls, default_request, request_address, without_models
+from attnviz.ui.toolbar.detail_level import page_detail_level
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
-from attnviz.ui.toolbar.translation import forget_link, open_shown, status, translation_on_show, what_ran
+from attnviz.ui.toolbar.translation import forget_link, open_view, run_summary, shown_translation, status
 
 
 def translate_opening() -> None:
     """Cache what a visitor without a link sees, where there is a model; raise AttnvizError where it is damaged."""
     if available := models():
-        request = opening_request(available)
+        request = default_request(available)
         trace = translate(request.folder, request.device, request.text, request.beam, request.target)
         weights_of(trace)
         tokenizer_of(trace)
@@ -25,21 +25,21 @@ def translate_opening() -> None:
 
 def _draw() -> None:
     available = models()
-    request, beside, ran = controls(available) if available else without_models()
-    shown = translation_on_show(request, back=bool(request), steps=True)
+    request, status_box, model_box = controls(available) if available else without_models()
+    shown = shown_translation(request, back=bool(request), steps=True)
     view = shown.view
-    with beside:
+    with status_box:
         if view:
-            open_shown(view, request_address(request, available) if shown.asked and request else None)
-            if can_be_toured(view):
+            open_view(view, request_address(request, available) if shown.asked and request else None)
+            if has_tour(view):
                 tour_button()
         share_and_save(view)
         if view and shown.asked:
             status(view)
-            ran.caption(what_ran(view))
+            model_box.caption(run_summary(view))
     if view:
-        step_view(view, open_page_depth())
-        if can_be_toured(view):
+        step_view(view, page_detail_level())
+        if has_tour(view):
             tour_offer()
 
 

@@ -10,10 +10,10 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import models
-from attnviz.ui.text_passages import text_passage
-from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box, standing_request
-from attnviz.ui.toolbar.translation import forget_link, open_shown, translation_on_show
-from attnviz.ui.why.three_models import Trio, missing, trio
+from attnviz.ui.text_sections import text_section
+from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
+from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
+from attnviz.ui.why.three_models import Trio, missing_models_reason, trio
 from attnviz.ui.why.why_page import forget_why, why_page
 from attnviz.wording import why_story
 
@@ -21,7 +21,7 @@ from attnviz.wording import why_story
 def _draw() -> None:
     available = models()
     with st.container(key="why_opening"):
-        text_passage(why_story.opening())
+        text_section(why_story.opening())
         glossary_box("glossary", "signs", "attention", "learning", "scores")
     request = None
     if available:
@@ -29,14 +29,14 @@ def _draw() -> None:
             sentence_box()
             with st.popover(gettext("Another translation to force"), type="tertiary", key="own"):
                 own_translation()
-        request = standing_request(available)
-    shown = translation_on_show(request, back=False)
+        request = current_request(available)
+    shown = shown_translation(request, back=False)
     if shown.view is None:
         return
-    open_shown(shown.view, request_address(request, available) if shown.asked and request else None)
-    if told := missing():
+    open_view(shown.view, request_address(request, available) if shown.asked and request else None)
+    if message := missing_models_reason():
         with st.container(key="why_problem"):
-            st.text(told)
+            st.text(message)
         return
     if three := _trio(shown.view, request):
         why_page(three, shown.view)
@@ -45,11 +45,11 @@ def _draw() -> None:
 def _trio(view: View, request: Request | None) -> Trio | None:
     """Return the three models' translations of the current sentence; on an error, show it and return None."""
     forced = view.number == 0 and view.trace.search.method == "forced"
-    given = view.trace.translation if forced else None
-    how = (request.device, request.beam) if request else ("auto", 5)
+    target = view.trace.translation if forced else None
+    settings = (request.device, request.beam) if request else ("auto", 5)
     try:
         with st.spinner(gettext("Translating…")):
-            return trio(view.trace.source_text, given, *how)
+            return trio(view.trace.source_text, target, *settings)
     except AttnvizError as error:
         with st.container(key="why_problem"):
             st.text(str(error))

@@ -74,29 +74,29 @@ def words_payload(trace: Trace, tokenizer: Tokenizer, chosen: Selection, words: 
 
     `chosen` is the current selection; `words` has the labels of the default options.
     """
-    found = {"word": (chosen.word, chosen.typed_word), "foil": (chosen.foil, chosen.typed_foil)}
+    choices = {"word": (chosen.word, chosen.typed_word), "foil": (chosen.foil, chosen.typed_foil)}
     shown: dict[str, str] = {}
-    told: list[str] = []
-    for what, own in (("word", words["own"]), ("foil", words["other"])):
-        index, typed = found[what]
+    messages: list[str] = []
+    for part, default in (("word", words["own"]), ("foil", words["other"])):
+        index, typed = choices[part]
         index = None if index is None or index >= len(tokenizer) else index
-        shown[what] = own if index is None else piece_name(tokenizer.piece(index))
+        shown[part] = default if index is None else piece_name(tokenizer.piece(index))
         if index is not None and _is_typed(typed, index, tokenizer):
-            shown[what] = typed
-            told += filter(None, [piece_of(typed, tokenizer)[1]])
+            shown[part] = typed
+            messages += filter(None, [piece_of(typed, tokenizer)[1]])
     likeliest = [
         {"name": piece_name(piece), "piece": int(index)}
         for piece, index in zip(
             trace.top_pieces[chosen.step][:LIKELIEST], trace.top_ids[chosen.step][:LIKELIEST], strict=True
         )
     ]
-    return {"likeliest": likeliest, **shown, "told": told}
+    return {"likeliest": likeliest, **shown, "feedback": messages}
 
 
 def named_piece(text: str, tokenizer: Tokenizer) -> dict[str, Any]:
     """Return the piece of a typed text, None where there is none, and a message about it."""
-    piece, told = piece_of(text, tokenizer)
-    return {"piece": piece, "told": told}
+    piece, message = piece_of(text, tokenizer)
+    return {"piece": piece, "feedback": message}
 
 
 def _is_typed(typed: str, index: int | None, tokenizer: Tokenizer) -> bool:
@@ -111,7 +111,7 @@ def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
     first piece is taken.
     """
     typed = text.strip()
-    index = _names(tokenizer).get(typed)
+    index = _piece_ids(tokenizer).get(typed)
     if index is not None:
         return index, ""
     ids = [] if typed.startswith(CONTINUES) else tokenizer.encode(typed)
@@ -134,6 +134,6 @@ def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
 
 
 @st.cache_data(max_entries=2, show_spinner=False, hash_funcs={Tokenizer: lambda tokenizer: tokenizer.model})
-def _names(tokenizer: Tokenizer) -> dict[str, int]:
+def _piece_ids(tokenizer: Tokenizer) -> dict[str, int]:
     """Return the ids of all pieces by their names in the figures."""
     return {piece_name(tokenizer.piece(index)): index for index in range(len(tokenizer))}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.borrowed_weights import linked_look, look_of
+from attnviz.analysis.borrowed_weights import weights_from_links, weights_from_trace
 from attnviz.analysis.pharaoh import read_pharaoh
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -19,7 +19,7 @@ from attnviz.ui.resources import devices, models, posterior_of, translate
 
 def lenders(trace: Trace) -> list[str]:
     """Return the names of the other models with attention, whose weights a step of `trace` can borrow."""
-    return [name for name, folder in models().items() if name != trace.model and _attends(str(folder))]
+    return [name for name, folder in models().items() if name != trace.model and _has_attention(str(folder))]
 
 
 def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[np.float64]:
@@ -35,31 +35,31 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
             raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
         row = trace.alignment[of].astype(np.float64)
     elif kind == "posterior":
-        after = posterior_of(trace)
-        if after is None:
+        posterior = posterior_of(trace)
+        if posterior is None:
             raise AttnvizError(
                 gettext(
                     "Posterior attention cannot be computed: the model that made this translation is not installed."
                 )
             )
-        row = after[step]
+        row = posterior[step]
     elif kind == "links":
-        row = linked_look(trace, step, read_pharaoh(str(of)))
+        row = weights_from_links(trace, step, read_pharaoh(str(of)))
     elif kind == "model" and of in lenders(trace):
-        row = look_of(trace, step, _led_through(trace, str(of)))
+        row = weights_from_trace(trace, step, _force_decoded(trace, str(of)))
     else:
-        raise AttnvizError(gettext("No installed model with attention has this name."))
-    found: NDArray[np.float64] = row / row.sum()
-    return found
+        raise AttnvizError(gettext("No installed model with attention has the requested name."))
+    weights: NDArray[np.float64] = row / row.sum()
+    return weights
 
 
-def _led_through(trace: Trace, model: str) -> Trace:
+def _force_decoded(trace: Trace, model: str) -> Trace:
     """Return the trace of another model, force-decoded with the sentence and translation of `trace`."""
     device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
     return translate(str(models()[model]), device, trace.source_text, 1, trace.translation)
 
 
-def _attends(folder: str) -> bool:
+def _has_attention(folder: str) -> bool:
     try:
         return bool(read_config(folder).get("attention") != "none")
     except AttnvizError:  # damaged: the error is shown when the model is used

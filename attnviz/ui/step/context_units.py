@@ -27,12 +27,12 @@ def context_units_panel(view: View, at: str) -> None:
     st.caption(units_rule(view.trace))
 
 
-def context_units_payload(asked: PayloadRequest) -> dict[str, Any]:
+def context_units_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload with the figure and the caption of each requested step."""
-    trace, theme = asked.trace, asked.theme
-    drawn = {}
-    for step in asked.steps:
-        found = context_units(trace, step)
-        values = to_json(context_units_values(trace, found, step))
-        drawn[step] = AtStep(values, "", context_sentence(trace, found, step))
-    return chart_payload(to_json(context_units_template(trace, theme)), drawn)
+    trace, theme = request.trace, request.theme
+    by_step = {}
+    for step in request.steps:
+        units = context_units(trace, step)
+        values = to_json(context_units_values(trace, units, step))
+        by_step[step] = AtStep(values, "", context_sentence(trace, units, step))
+    return chart_payload(to_json(context_units_template(trace, theme)), by_step)

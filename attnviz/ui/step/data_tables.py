@@ -26,8 +26,8 @@ def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selec
     if not box.open:
         return
 
-    def made(selection: Selection) -> dict[str, Any]:
+    def make_payload(selection: Selection) -> dict[str, Any]:
         return tables_payload(make(selection))
 
     with box:
-        tables(view, payload(view, key, name, made), f"{key}_rows")
+        tables(view, payload(view, key, name, make_payload), f"{key}_rows")

@@ -31,15 +31,16 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     `weights` are needed only for a trace that lacks v_a.
     """
     trace = view.trace
-    missing = STEP_FIGURES["energy-decomposition"].missing(Subject(trace, 0, weights))
-    if missing:
-        st.text(missing)
+    reason = STEP_FIGURES["energy-decomposition"].missing(Subject(trace, 0, weights))
+    if reason:
+        st.text(reason)
         return
     if trace.features_at(0).size:  # the component has one key for each piece, and here each step has its own
         st.text(
             gettext(
-                "In this model the keys change at every step, because they depend on where the model looked "
-                "before. The table lists the units of the energy shown, whose key is U h + L f."
+                "In this model the keys change at every step, because they depend on the previous step’s "
+                "weights. The table lists the units of the chosen cell’s energy. Its key is U h + L f, where f "
+                "are features of those weights."
             )
         )
         _table(view, weights)
@@ -49,23 +50,23 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     _table(view, weights)
 
 
-def cell_payload(asked: PayloadRequest) -> dict[str, Any]:
+def cell_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload that serves the energy of every cell."""
-    return energy_decomposition_payload(asked.trace, score_vector(asked.trace, asked.weights), asked.theme)
+    return energy_decomposition_payload(request.trace, score_vector(request.trace, request.weights), request.theme)
 
 
 def _table(view: View, weights: Weights | None) -> None:
     """Offer all units of the current cell as a table, computed only while its box is open."""
 
-    def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+    def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
         source = source_of(selection, view.trace)
         units = energy_decomposition(view.trace, weights, selection.step, source)
-        told = gettext(
+        title = gettext(
             "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
             step=selection.step + 1,
             source=source + 1,
             energy=units.energy,
         )
-        return [(told, energy_decomposition_table(units))]
+        return [(title, energy_decomposition_table(units))]
 
-    table_box(view, gettext("All units of this energy as a table"), "energy_decomposition_table", "", made)
+    table_box(view, gettext("All units of this energy as a table"), "energy_decomposition_table", "", make_tables)

@@ -12,17 +12,17 @@ from attnviz.analysis.gold import GoldLinks, LinkErrors, counted_words, link_err
 from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
-from attnviz.ui.components.findings.findings import given_findings
+from attnviz.ui.components.findings.findings import inline_findings
 from attnviz.ui.fields import text_box
-from attnviz.ui.figure_cache import made_once
-from attnviz.ui.page_state.gold import TEXT, fill_box, give, gold_of, problem_of, take_off, waits
+from attnviz.ui.figure_cache import cached_for_all
+from attnviz.ui.page_state.gold import TEXT, are_for_other_words, fill_box, gold_of, problem_of, remove_links, set_links
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import posterior_of, weights_digest_of
 from attnviz.wording.gold import false_sentence, gold_summary, missed_sentence, no_links_here, what_links_count
 
-AT_ONCE = 6
-"""Number of links before "more"."""
+SHOWN_LINKS = 6
+"""Number of links shown before "more"."""
 
 
 def gold_box(view: View) -> None:
@@ -35,8 +35,8 @@ def gold_box(view: View) -> None:
         fill_box(session, view)
         text_box(gettext("Links"), key=key, height=90, placeholder="0-0 1-2 2?1", label_visibility="collapsed")
         with st.container(horizontal=True):
-            request_button(gettext("Show them"), partial(_give, view), type="primary", key=view.key("gold_show"))
-            request_button(gettext("Take them off"), partial(take_off, session, view), key=view.key("gold_off"))
+            request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
+            request_button(gettext("Take them off"), partial(remove_links, session, view), key=view.key("gold_off"))
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem_within")).text(problem)
 
@@ -48,8 +48,8 @@ def _numbered(words: tuple[str, ...]) -> str:
     )
 
 
-def _give(view: View) -> None:
-    give(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
+def _store_links(view: View) -> None:
+    set_links(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
 
 
 def gold_panel(view: View, face: Face) -> None:
@@ -58,17 +58,17 @@ def gold_panel(view: View, face: Face) -> None:
     with st.container(key=view.key("gold_panel")):  # always present, so that nothing below it is mounted again
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem")).text(problem)
-        elif waits(session, view):
+        elif are_for_other_words(session, view):
             st.text(no_links_here())
         gold = gold_of(session, view)
         if gold is None:
             return
         digest = "" if face == "before" else weights_digest_of(view.trace) or ""
-        record = _payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
-        given_findings(view, record, "gold_links")
+        payload = _payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
+        inline_findings(view, payload, "gold_links")
 
 
-@made_once
+@cached_for_all
 def _payload(
     _trace: Any,
     identity: str,  # noqa: ARG001
@@ -87,16 +87,16 @@ def gold_payload(words: Words, gold: GoldLinks, face: Face, after: Any = None) -
     """Return the payload: the error rate of the links of `words`, and each missed or false link with its cell.
 
     The links are compared with `gold`. `after`, (target words, source words), are the shares of posterior attention;
-    where both faces are shown, the listed links are those of the posterior.
+    where both are shown, the listed links are those of the posterior.
     """
-    judged: dict[Face, LinkErrors] = {}
+    errors_by_face: dict[Face, LinkErrors] = {}
     if face != "after":
-        judged["before"] = link_errors(words, gold)
+        errors_by_face["before"] = link_errors(words, gold)
     if face != "before":
-        judged["after"] = link_errors(words, gold, after)
-    errors = judged["before" if face == "before" else "after"]
-    told = [(missed_sentence(words, errors, link), "missed", link) for link in errors.missed]
-    told += [(false_sentence(words, link), "false", link) for link in errors.false]
+        errors_by_face["after"] = link_errors(words, gold, after)
+    errors = errors_by_face["before" if face == "before" else "after"]
+    listed = [(missed_sentence(words, errors, link), "missed", link) for link in errors.missed]
+    listed += [(false_sentence(words, link), "false", link) for link in errors.false]
     entries = [
         {
             "text": text,
@@ -105,12 +105,12 @@ def gold_payload(words: Words, gold: GoldLinks, face: Face, after: Any = None) -
             "step": words.target_groups[i][0],
             "source": words.source_groups[j][0],
         }
-        for text, kind, (j, i) in told
+        for text, kind, (j, i) in listed
     ]
     return {
-        "summary": gold_summary(gold, judged),
+        "summary": gold_summary(gold, errors_by_face),
         "findings": entries,
         "steps": [],
-        "atOnce": AT_ONCE,
+        "atOnce": SHOWN_LINKS,
         "more": gettext("{n} more"),
     }

@@ -10,18 +10,18 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz import figures
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, grid
-from attnviz.architectures import told as told_of
+from attnviz.architectures import step_texts as told_of
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.fields import segmented_control, select_box, switch
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
+from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.step.gold import gold_box, gold_panel
 from attnviz.wording.attention_variants import about_face, face_names
 from attnviz.wording.stages import capital
@@ -40,24 +40,26 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 
     For a model without attention, the figure of its one vector is drawn instead.
     """
-    looks, chosen = view.trace.attends, shown_choices(st.session_state, view)
-    title = gettext("Alignment") if looks else gettext("One vector for every step")
+    attends, chosen = view.trace.attends, shown_choices(st.session_state, view)
+    title = gettext("Alignment") if attends else gettext("One vector for every step")
     digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
     with st.container(key=view.key("alignment"), gap="xsmall"):
         st.html(f'<h2 class="section">{title}</h2>')
-        st.html(f'<p class="reading">{_in_short(view, chosen)}</p>')
+        st.html(f'<p class="reading">{_introduction(view, chosen)}</p>')
         if view.shows("numbers"):
             _heads(view)
         gold = gold_of(st.session_state, view)
-        drawn = _drawn(view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language())
-        steady_chart(view, drawn, "{}", "heatmap")
+        figure = _figure_json(
+            view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language()
+        )
+        steady_chart(view, figure, "{}", "heatmap")
     if not view.shows("numbers"):
         return
-    if looks:
+    if attends:
         with st.expander(gettext("How to read it"), key=view.key("how_to_read")):
             st.html(f'<p class="reading">{_how_to_read(view.trace, chosen)}</p>')
     _switches(view, chosen.face)
-    if looks:
+    if attends:
         gold_panel(view, chosen.face)
 
 
@@ -67,32 +69,32 @@ def _heads(view: View) -> None:
     if not choices:
         return
     names = {code: capital(heads_name(heads)) for code, heads in choices.items()}
-    on_show = heads_in_address(view.trace.heads)
+    current = heads_in_address(view.trace.heads)
     chosen = select_box(
         gettext("Heads"),
         names,
         key=view.key(HEADS),
-        default=on_show,
+        default=current,
         label_visibility="collapsed",
         width=260,
     )
-    if chosen != on_show:
+    if chosen != current:
         st.rerun()
 
 
 def shown_choices(session: Session, view: View) -> HeatmapChoices:
-    """Return the choices of `view` as they can be drawn: the prior α, where there is no posterior.
+    """Return the choices of `view`, with the prior α where there is no posterior.
 
-    There is none without attention or without the model's weights.
+    A posterior needs attention and the model's weights.
     """
     chosen = heatmap_choices(session, view)
-    if chosen.face == "before" or knows_after(view.trace):
+    if chosen.face == "before" or has_posterior(view.trace):
         return chosen
     return dataclasses.replace(chosen, face="before")
 
 
-@made_once
-def _drawn(
+@cached_for_all
+def _figure_json(
     _trace: Trace,
     identity: str,  # noqa: ARG001
     digest: str,  # noqa: ARG001
@@ -106,15 +108,15 @@ def _drawn(
 
     `identity`, the `digest` of the weights, the gold `links` as text and the language `code` complete the cache key.
     """
-    look = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
+    options = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
     if chosen.face == "before":
-        return str(figures.translation_figure(_trace, **look).to_json())
-    return str(figures.heatmap(_trace, **look, posterior=posterior_of(_trace)).to_json())
+        return str(figures.translation_figure(_trace, **options).to_json())
+    return str(figures.heatmap(_trace, **options, posterior=posterior_of(_trace)).to_json())
 
 
 def _switches(view: View, face: Face) -> None:
     """Draw the options, whose values `heatmap_choices` has put into the session state; `face` is the current one."""
-    if knows_after(view.trace):
+    if has_posterior(view.trace):
         segmented_control(
             gettext("Before or after the word"),
             face_names(),
@@ -133,7 +135,9 @@ def _switches(view: View, face: Face) -> None:
         if not view.trace.attends:
             return
         switch(
-            "√α", key=view.key("root"), help=gettext("Colour by the square root, so that small weights can be seen.")
+            "√α",
+            key=view.key("root"),
+            help=gettext("Colour by the square root of the weights, so that small ones can be seen."),
         )
         switch(
             gettext("End mark"),
@@ -148,8 +152,9 @@ def _switches(view: View, face: Face) -> None:
             key=view.key("margins"),
             help=gettext(
                 "Below the heatmap: the total attention on each English word, Σ α down its column. On the right: "
-                "how widely each row spreads its attention, as its entropy H in bits. Both use what is shown: α, "
-                "α′ or their difference. H is always computed over pieces, even when the heatmap shows words."
+                "how widely each row spreads its attention, as its entropy H in bits. Both margins use what the "
+                "heatmap shows: α, α′ or their difference. H is always computed over pieces, even when the "
+                "heatmap shows words."
             ),
         )
         scales = {"paper": gettext("Grey, as in the paper"), "cividis": gettext("Cividis, safe for colour blindness")}
@@ -165,29 +170,29 @@ def _switches(view: View, face: Face) -> None:
         gold_box(view)
 
 
-def _in_short(view: View, chosen: HeatmapChoices) -> str:
-    """Return what rows and columns are, or the one vector of a model without attention, and what to do first."""
+def _introduction(view: View, chosen: HeatmapChoices) -> str:
+    """Return what rows and columns are, or that there is one vector without attention, and what to click first."""
     if not view.trace.translated:
-        return f"{_given_rows(chosen.by)} {gettext('Press Play, or click a target word.')}"
+        return f"{_imported_rows_and_columns(chosen.by)} {gettext('Press Play, or click a target word.')}"
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector(view.trace)} {start}"
-    told = [_rows_and_columns(chosen.by, chosen.face)]
+    sentences = [_rows_and_columns(chosen.by, chosen.face)]
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
-        told.append(gettext("A thin line in a word separates its pieces."))
+        sentences.append(gettext("A thin line in a word separates its pieces."))
     if chosen.end and not view.shows("numbers"):
-        told.append(gettext("&lt;/s&gt; is the end of the sentence."))
-    return " ".join((*told, start))
+        sentences.append(gettext("&lt;/s&gt; is the end of the sentence."))
+    return " ".join((*sentences, start))
 
 
 def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
     """Return the details of the heatmap: α or α′, rows of several steps, sums of rows, and what is clickable."""
     cells = grid(trace, chosen.by, chosen.end)
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
-    told = list(filter(None, (about_face(chosen.face) if knows_after(trace) else "", _whose(trace))))
+    sentences = list(filter(None, (about_face(chosen.face) if has_posterior(trace) else "", _heads_sentence(trace))))
     if steps > rows:
-        told.append(
+        sentences.append(
             ngettext(
                 "The decoder took {steps} steps to write this word: each step writes one piece. The row of a "
                 "word with several pieces is the mean of their rows.",
@@ -197,20 +202,21 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
                 steps=steps,
             )
         )
-    told.append(_sum_of_a_row(chosen))
+    sentences.append(_sum_of_a_row(chosen))
     if not trace.translated:
-        return " ".join(told)
-    told.append(
+        return " ".join(sentences)
+    sentences.append(
         gettext(
             "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
-            "with it. At the top, the greener an English word, the more the step looked at it."
+            "with it. In the English sentence at the top, the greener a word, the more the chosen step looked at "
+            "it."
         )
     )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
-def _whose(trace: Record) -> str:
-    """Return which heads are shown, where a step has several."""
+def _heads_sentence(trace: Record) -> str:
+    """Return which heads are shown, empty where a step has one."""
     heads = told_of(trace).whose(trace)
     if not heads:
         return ""
@@ -255,7 +261,7 @@ def _rows_and_columns(by: By, face: Face) -> str:
     )
 
 
-def _given_rows(by: By) -> str:
+def _imported_rows_and_columns(by: By) -> str:
     """Return what rows, columns and brightness are, for imported attention in unknown languages."""
     if by == "words":
         return gettext(

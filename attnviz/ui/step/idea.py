@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.architectures import ARCHITECTURES, architecture_of, told
+from attnviz.architectures import ARCHITECTURES, architecture_of, step_texts
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.figures.registry import STEP_FIGURES
@@ -20,30 +20,30 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.step_summary.step_summary import summary_payload
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.context_units import NAME as UNITS
-from attnviz.ui.step.intervention_controls import hand_words
-from attnviz.ui.step.payload_addresses import place_of
+from attnviz.ui.step.intervention_controls import slider_labels
+from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.wording.idea import idea_sentence
 from attnviz.wording.stages import Narration
 
 
 def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw stage `number` of the current step; `titles` has those of all stages."""
-    place = list(titles).index(number) + 1  # without attention there are three
-    st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
+    position = list(titles).index(number) + 1  # without attention there are three
+    st.html(f'<h3><span class="number">{position}</span>{titles[number]}</h3>')
     drawn = {stage: name for name, stage in architecture_of(view.trace).idea(view.trace).items()}
     name = drawn[number]
-    hand = hand_words(view.trace) if name == "softmax" else None
-    chart(view, place_of(view, f"idea-{name}", theme), name, hand=hand)
+    hand = slider_labels(view.trace) if name == "softmax" else None
+    chart(view, payload_address(view, f"idea-{name}", theme), name, hand=hand)
     if name == UNITS:
         st.caption(
             gettext(
-                "A few of the numbers: those that best distinguish this mixture from the others. Each line adds "
-                "the part of one piece: blue up, red down. The last line is the mixture. The thin grey stem is "
-                "the sum of the lines above; the coloured bar continues from its tip."
+                "A few numbers of this step’s mixture: those that best distinguish it from the mixtures of other "
+                "steps. Each line adds the part of one word: blue up, red down. The last line is the mixture. "
+                "The thin grey stem is the sum of the lines above; the coloured bar continues from its tip."
             )
         )
 
@@ -53,10 +53,10 @@ def idea_narration(trace: Record, steps: tuple[int, ...]) -> Narration:
     return _narration(trace, trace.fingerprint, steps, language())
 
 
-@made_once
+@cached_for_all
 def _narration(_trace: Record, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
     """Return the sentences of `steps`; `identity` and the language `code` complete the cache key."""
-    return {step: told(_trace).narrate_idea(_trace, step) for step in steps}
+    return {step: step_texts(_trace).narrate_idea(_trace, step) for step in steps}
 
 
 def idea_facts(trace: Record, steps: tuple[int, ...]) -> dict[str, Any]:
@@ -64,32 +64,35 @@ def idea_facts(trace: Record, steps: tuple[int, ...]) -> dict[str, Any]:
     return summary_payload(trace, idea_narration(trace, steps), idea_sentence)
 
 
-def _sentences(asked: PayloadRequest, number: int) -> dict[int, str]:
-    narrated = idea_narration(asked.trace, asked.steps)
+def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
+    narrated = idea_narration(request.trace, request.steps)
     return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
 
 
-def _picture(name: str, asked: PayloadRequest) -> dict[str, Any]:
+def _picture(name: str, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure `name` at each requested step."""
-    number = architecture_of(asked.trace).idea(asked.trace).get(name)
+    number = architecture_of(request.trace).idea(request.trace).get(name)
     if number is None:
         raise UnknownPayloadError(name)
-    simple = HEAD_IDEA_FIGURES if asked.trace.has_heads else IDEA_FIGURES
+    simple = HEAD_IDEA_FIGURES if request.trace.has_heads else IDEA_FIGURES
     picture = simple[name] if name in simple else STEP_FIGURES[name].picture
-    subjects = [Subject(asked.trace, step) for step in asked.steps]
-    sentences = _sentences(asked, number)
+    subjects = [Subject(request.trace, step) for step in request.steps]
+    sentences = _sentences(request, number)
     return chart_payload(
-        to_json(picture.template(subjects[0], asked.theme)),
-        {one.step: AtStep(to_json(picture.values(one, asked.theme)), "", sentences[one.step]) for one in subjects},
+        to_json(picture.template(subjects[0], request.theme)),
+        {
+            subject.step: AtStep(to_json(picture.values(subject, request.theme)), "", sentences[subject.step])
+            for subject in subjects
+        },
     )
 
 
 def _maker(name: str) -> Maker:
-    return lambda asked: _picture(name, asked)
+    return lambda request: _picture(name, request)
 
 
 MAKERS: Mapping[str, Maker] = {
-    "idea-facts": lambda asked: idea_facts(asked.trace, asked.steps),
+    "idea-facts": lambda request: idea_facts(request.trace, request.steps),
     **{
         name: _maker(name.removeprefix("idea-"))
         for one in ARCHITECTURES.values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
@@ -14,13 +14,13 @@ from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.step.heatmap import heatmap_beside
-from attnviz.ui.step.key_help import key_names
-from attnviz.ui.step.payload_addresses import all_at_once, place_of
+from attnviz.ui.step.key_help import key_help
+from attnviz.ui.step.payload_addresses import all_at_once, payload_address
 from attnviz.ui.step.stages import narration
-from attnviz.ui.step.step_controls import transport
+from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.style import theme_name
-from attnviz.wording.imported_attention import inside_is_missing
+from attnviz.wording.imported_attention import missing_values_reason
 
 PICTURES = ("look", "energy", "softmax")
 """Figures of a step, each drawn where possible."""
@@ -29,7 +29,7 @@ PICTURES = ("look", "energy", "softmax")
 def imported_attention_view(view: View) -> None:
     """Draw the panels of `view`, an `Attention`, and say which are missing."""
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        transport(view, Pair((gettext("Source"), gettext("Target")), ("und", "und")))
+        step_controls(view, Pair((gettext("Source"), gettext("Target")), ("und", "und")))
         left, right = heatmap_beside(view, theme_name())
         if view.shows("numbers"):
             with left:
@@ -44,15 +44,15 @@ def _step(view: View) -> None:
     trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
     if all_at_once(view):
         steps = tuple(range(view.steps))
-        facts = summary_payload(trace, narration(trace, steps), told(trace).step_sentence)
+        facts = summary_payload(trace, narration(trace, steps), step_texts(trace).step_sentence)
     else:
-        facts = {"at": place_of(view, "facts", theme)}
-    step_summary(view, told(trace).stage_titles(trace), facts)
-    key_names(view, stepping_only=not view.shows("numbers"))
+        facts = {"at": payload_address(view, "facts", theme)}
+    step_summary(view, step_texts(trace).stage_titles(trace), facts)
+    key_help(view, stepping_only=not view.shows("numbers"))
     for name in PICTURES[: None if view.shows("numbers") else 1]:
         if not STEP_FIGURES[name].missing(subject):
             if name != "look":  # the stage above has the same title
                 st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
-            chart(view, place_of(view, name, theme), name)
-    with st.container(key=view.key("inside_is_missing")):
-        st.text(inside_is_missing())
+            chart(view, payload_address(view, name, theme), name)
+    with st.container(key=view.key("missing_values_reason")):
+        st.text(missing_values_reason())

@@ -7,10 +7,10 @@ from typing import Any
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.intervention_controls.intervention_controls import bench, bench_payload
+from attnviz.ui.components.intervention_controls.intervention_controls import controls_payload, weight_controls
 from attnviz.ui.components.other_word.other_word import foils_payload, other_word
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import knows_after, tokenizer_of
+from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.borrowed_weights import lenders
 
@@ -20,15 +20,15 @@ def can_be_changed(trace: Record) -> bool:
     return tokenizer_of(trace) is not None
 
 
-def hand_words(trace: Record) -> dict[str, str] | None:
+def slider_labels(trace: Record) -> dict[str, str] | None:
     """Return the labels of the weights' sliders, or None where bars cannot be dragged."""
     return {"weight": gettext("weight of {name}")} if can_be_changed(trace) and trace.attends_once else None
 
 
-def bench_panel(view: View, theme: ThemeName) -> None:
+def intervention_panel(view: View, theme: ThemeName) -> None:
     """Draw the controls of the current step's attention, where it can be changed."""
-    if hand_words(view.trace) is not None:
-        bench(view, address(view.trace, "bench", theme, every=True), lenders(view.trace))
+    if slider_labels(view.trace) is not None:
+        weight_controls(view, address(view.trace, "weight_controls", theme, every=True), lenders(view.trace))
 
 
 def other_word_panel(view: View, at: str) -> None:
@@ -37,11 +37,11 @@ def other_word_panel(view: View, at: str) -> None:
         other_word(view, at)
 
 
-def changes_payload(asked: PayloadRequest) -> dict[str, Any]:
+def interventions_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the attention controls, for all steps."""
-    return bench_payload(asked.trace, knows_after(asked.trace))
+    return controls_payload(request.trace, has_posterior(request.trace))
 
 
-def other_words_payload(asked: PayloadRequest) -> dict[str, Any]:
+def other_words_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of other words at each requested step."""
-    return foils_payload(asked.trace, asked.steps)
+    return foils_payload(request.trace, request.steps)

@@ -8,7 +8,7 @@ from attnviz.analysis.grid import By
 from attnviz.languages import gettext
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import knows_after
+from attnviz.ui.resources import has_posterior
 
 
 def _column(view: View, by: By) -> str:
@@ -18,27 +18,27 @@ def _column(view: View, by: By) -> str:
     return gettext("English word") if by == "words" else gettext("English piece")
 
 
-def key_names(view: View, *, stepping_only: bool = False) -> None:
+def key_help(view: View, *, stepping_only: bool = False) -> None:
     """Draw the keyboard shortcuts, or only those that work on every page."""
     by = heatmap_choices(st.session_state, view).by
-    told = {
+    shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
         "↑</kbd><kbd>↓": _column(view, by),
         f"{gettext('Home')}</kbd><kbd>{gettext('End')}": gettext("first, last step"),
         "B": gettext("before, after the word, difference"),
         gettext("Space"): gettext("play, pause"),
-        gettext("Esc"): gettext("clear your choice: follow the largest weight"),
+        gettext("Esc"): gettext("deselect the word: follow the largest weight"),
         f"Ctrl</kbd><kbd>{gettext('Enter')}": gettext("translate"),
         "L": gettext("lecture mode, for a projector"),
     }
     if not view.trace.attends:
-        told.pop("↑</kbd><kbd>↓")
-        told.pop(gettext("Esc"))
-    if stepping_only or not knows_after(view.trace):
-        told.pop("B")
+        shortcuts.pop("↑</kbd><kbd>↓")
+        shortcuts.pop(gettext("Esc"))
+    if stepping_only or not has_posterior(view.trace):
+        shortcuts.pop("B")
     if stepping_only:
-        told.pop(f"Ctrl</kbd><kbd>{gettext('Enter')}")
-    spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in told.items())
+        shortcuts.pop(f"Ctrl</kbd><kbd>{gettext('Enter')}")
+    spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in shortcuts.items())
     click = (
         gettext("or click a cell, a word, a bar, a strip") if view.trace.attends else gettext("or click a French word")
     )

@@ -10,7 +10,7 @@ from attnviz.ui.page_state.link_problems import link_problems
 from attnviz.ui.page_state.view import View
 
 
-def link_told(view: View) -> None:
+def link_messages(view: View) -> None:
     """Draw the messages into the current container, which always exists, so that nothing below it is mounted again."""
     session = st.session_state
     if problems := link_problems(session, page_parameters(session) | own_parameters(session, view)):

@@ -24,7 +24,7 @@ from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import tokenizer_of, weights_digest_of
@@ -32,7 +32,7 @@ from attnviz.ui.session_payloads import payload
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.attributed_word import chosen_pair, pair, typed_words, word_choices
 from attnviz.ui.step.data_tables import table_box
-from attnviz.ui.step.payload_addresses import place_of
+from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.logit_attribution import logit_attribution_heading, logit_attribution_sentence
 
@@ -40,9 +40,9 @@ from attnviz.wording.logit_attribution import logit_attribution_heading, logit_a
 def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the choices, the logit attribution of the chosen word at the current step, and the contrast."""
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
-    missing = STEP_FIGURES["logit-attribution"].missing(Subject(trace, 0, weights))
-    if missing or weights is None or tokenizer is None:
-        st.text(missing)
+    reason = STEP_FIGURES["logit-attribution"].missing(Subject(trace, 0, weights))
+    if reason or weights is None or tokenizer is None:
+        st.text(reason)
         return
     word_choices(view, tokenizer)
     left, right = st.columns(2, gap="large")
@@ -53,7 +53,7 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
 
         with column:
             at = payload(view, f"{name}_chosen", f"{theme} {weights_digest_of(trace)}", chosen)
-            chart(view, place_of(view, name, theme), name, at)
+            chart(view, payload_address(view, name, theme), name, at)
     st.html(f'<p class="reading">{_legend(trace)}</p>')
     _tables(view, weights, tokenizer)
 
@@ -61,11 +61,11 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
 def chosen_payload(
     name: str, view: View, weights: Weights, tokenizer: Tokenizer, selection: Selection, theme: ThemeName
 ) -> dict[str, Any]:
-    """Return the payload "logit attribution" (logit attribution) of the chosen words, or "contrast"."""
-    here, trace = _on_show(view, tokenizer, selection), view.trace
+    """Return the payload "logit-attribution" or "contrast", by `name`, of the chosen words."""
+    comparison, trace = _current(view, tokenizer, selection), view.trace
     key = trace.fingerprint, theme, language(), weights_digest_of(trace)
-    drawn = _chosen_words(trace, weights, tokenizer, here, key)
-    steps = {here.step: drawn[name]} if name in drawn else {}
+    drawn = _chosen_words(trace, weights, tokenizer, comparison, key)
+    steps = {comparison.step: drawn[name]} if name in drawn else {}
     return chart_payload(to_json(logit_attribution_template(trace, theme)), steps)
 
 
@@ -83,51 +83,51 @@ def _legend(trace: Trace | Seq2SeqTrace) -> str:
         "Each row adds its part of the logit to the running sum: blue raises it, red lowers it. The grey bar on "
         'its left is the attention weight of the <span class="encoder">source word</span>. A long grey bar '
         "beside a tiny coloured bar is attention without effect. The sum is exact: maxout is linear once the "
-        "winner of each pair is known."
+        "larger of each pair of units is known."
     )
 
 
 @dataclass(frozen=True)
-class Compared:
-    """The logit that is attributed at a step: that of piece `word`, minus that of the foil `foil` if there is one."""
+class Comparison:
+    """The logit that is attributed at a step: that of piece `word`, minus that of `foil` if there is one."""
 
     step: int
     word: int
     foil: int | None
     source: int
-    """Current source piece, which always has a row of its own."""
+    """Current source piece, which always has its own row."""
     typed_word: str | None = None
     """Text that was typed for the piece, where the model encodes it as several pieces."""
     typed_foil: str | None = None
 
 
-def _own(trace: Trace, step: int) -> Compared:
+def _default(trace: Trace, step: int) -> Comparison:
     """Return the default comparison at `step`."""
-    return Compared(step, *pair(trace, step, None, None), weight_order(trace, step)[0])
+    return Comparison(step, *pair(trace, step, None, None), weight_order(trace, step)[0])
 
 
-def _on_show(view: View, tokenizer: Tokenizer, selection: Selection) -> Compared:
+def _current(view: View, tokenizer: Tokenizer, selection: Selection) -> Comparison:
     """Return the current comparison."""
     trace = view.trace
     word, foil = chosen_pair(trace, selection, len(tokenizer))
-    return Compared(selection.step, word, foil, source_of(selection, trace), *typed_words(selection, tokenizer))
+    return Comparison(selection.step, word, foil, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
-def logit_attribution_payload(name: str, asked: PayloadRequest) -> dict[str, Any]:
-    """Return the payload "logit-attribution" of the words that the steps wrote, or "contrast" with their likeliest foils.
+def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload "logit-attribution" of the words that the steps wrote, or "contrast" with their foils.
 
     Raise UnknownPayloadError where the model is not installed, or its logits cannot be attributed.
     """
-    tokenizer = tokenizer_of(asked.trace)
-    missing = STEP_FIGURES["logit-attribution"].missing(Subject(asked.trace, 0, asked.weights))
-    if missing or asked.weights is None or tokenizer is None:
+    tokenizer = tokenizer_of(request.trace)
+    reason = STEP_FIGURES["logit-attribution"].missing(Subject(request.trace, 0, request.weights))
+    if reason or request.weights is None or tokenizer is None:
         raise UnknownPayloadError(name)
-    key = asked.trace.fingerprint, asked.theme, language(), weights_digest_of(asked.trace)
-    template, told = _own_words(asked.trace, asked.weights, tokenizer, asked.steps, key)
-    return chart_payload(template, {step: one[name] for step, one in told.items() if name in one})
+    key = request.trace.fingerprint, request.theme, language(), weights_digest_of(request.trace)
+    template, by_step = _own_words(request.trace, request.weights, tokenizer, request.steps, key)
+    return chart_payload(template, {step: one[name] for step, one in by_step.items() if name in one})
 
 
-@made_once
+@cached_for_all
 def _own_words(
     _trace: Trace,
     _weights: Weights,
@@ -136,49 +136,65 @@ def _own_words(
     key: tuple[str, ThemeName, str, str | None],  # cache key: trace, theme, language and weights
 ) -> tuple[str, dict[int, dict[str, AtStep]]]:
     """Return the template of all attributions, as JSON, and those of the words that the `steps` wrote."""
-    own, theme = [_own(_trace, step) for step in steps], key[1]
-    return to_json(logit_attribution_template(_trace, theme)), _told(_trace, _weights, _tokenizer, own, theme)
+    comparisons, theme = [_default(_trace, step) for step in steps], key[1]
+    return to_json(logit_attribution_template(_trace, theme)), _attributions(
+        _trace, _weights, _tokenizer, comparisons, theme
+    )
 
 
-@made_once
+@cached_for_all
 def _chosen_words(
     _trace: Trace,
     _weights: Weights,
     _tokenizer: Tokenizer,
-    here: Compared,
+    comparison: Comparison,
     key: tuple[str, ThemeName, str, str | None],  # cache key, as above
 ) -> dict[str, AtStep]:
-    """Return the "logit attribution" and the "contrast" of the words that a visitor chose."""
-    return _told(_trace, _weights, _tokenizer, [here], key[1])[here.step]
+    """Return the "logit-attribution" and the "contrast" of the words that a visitor chose."""
+    return _attributions(_trace, _weights, _tokenizer, [comparison], key[1])[comparison.step]
 
 
-def _told(
-    trace: Trace, weights: Weights, tokenizer: Tokenizer, several: Sequence[Compared], theme: ThemeName
+def _attributions(
+    trace: Trace, weights: Weights, tokenizer: Tokenizer, comparisons: Sequence[Comparison], theme: ThemeName
 ) -> dict[int, dict[str, AtStep]]:
-    """Return, by step, the "logit attribution" of each of `several` and, where it has a foil, the "contrast"."""
-    cells = [(one.step, piece) for one in several for piece in (one.word, one.foil) if piece is not None]
+    """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
+    cells = [
+        (comparison.step, piece)
+        for comparison in comparisons
+        for piece in (comparison.word, comparison.foil)
+        if piece is not None
+    ]
     known = dict(zip(cells, logit_attributions(trace, weights, cells), strict=True))
-    told: dict[int, dict[str, AtStep]] = {}
-    for one in several:
-        foil = one.word if one.foil is None else one.foil
+    by_step: dict[int, dict[str, AtStep]] = {}
+    for comparison in comparisons:
+        foil = comparison.word if comparison.foil is None else comparison.foil
         subject = Subject(
-            trace, one.step, weights, one.source, one.word, foil, tokenizer.piece, known_logit_attributions=known
+            trace,
+            comparison.step,
+            weights,
+            comparison.source,
+            comparison.word,
+            foil,
+            tokenizer.piece,
+            known_logit_attributions=known,
         )
-        name = subject.name(one.word)
-        heading = logit_attribution_heading(called(name, one.typed_word), None)
+        name = subject.name(comparison.word)
+        heading = logit_attribution_heading(piece_heading(name, comparison.typed_word), None)
         sentence = logit_attribution_sentence(trace, subject.logit_attribution, name, None)
-        told[one.step] = {
+        by_step[comparison.step] = {
             "logit-attribution": AtStep(to_json(LOGIT_ATTRIBUTION.values(subject, theme)), heading, sentence)
         }
-        if one.foil is not None:
-            against = subject.name(one.foil)
-            heading = logit_attribution_heading(called(name, one.typed_word), called(against, one.typed_foil))
+        if comparison.foil is not None:
+            against = subject.name(comparison.foil)
+            heading = logit_attribution_heading(
+                piece_heading(name, comparison.typed_word), piece_heading(against, comparison.typed_foil)
+            )
             sentence = logit_attribution_sentence(trace, subject.contrast, name, against)
-            told[one.step]["contrast"] = AtStep(to_json(CONTRAST.values(subject, theme)), heading, sentence)
-    return told
+            by_step[comparison.step]["contrast"] = AtStep(to_json(CONTRAST.values(subject, theme)), heading, sentence)
+    return by_step
 
 
-def called(piece: str, typed: str | None) -> str:
+def piece_heading(piece: str, typed: str | None) -> str:
     """Return the name of a `piece` in a heading: its own, or the `typed` word whose first piece it is."""
     if typed is None:
         return quote(piece)
@@ -188,21 +204,25 @@ def called(piece: str, typed: str | None) -> str:
 def _tables(view: View, weights: Weights, tokenizer: Tokenizer) -> None:
     """Offer every entry of both as tables, computed only while the box is open."""
 
-    def made(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
-        one = _on_show(view, tokenizer, selection)
-        for name, against in ((gettext("logit"), None), (gettext("difference"), one.foil)):
+    def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
+        comparison = _current(view, tokenizer, selection)
+        for name, against in ((gettext("logit"), None), (gettext("difference"), comparison.foil)):
             if against is None and name == gettext("difference"):
                 continue
-            subject = Subject(view.trace, one.step, weights, None, one.word, against)
+            subject = Subject(view.trace, comparison.step, weights, None, comparison.word, against)
             entries = subject.logit_attribution if against is None else subject.contrast
-            told = gettext(
+            title = gettext(
                 "Step {step}: the entries of the {name} add up to {sum:.6f}",
-                step=one.step + 1,
+                step=comparison.step + 1,
                 name=name,
                 sum=entries.logit,
             )
-            yield told, logit_attribution_table(view.trace, entries)
+            yield title, logit_attribution_table(view.trace, entries)
 
     table_box(
-        view, gettext("All entries as a table"), "logit_attribution_table", weights_digest_of(view.trace) or "", made
+        view,
+        gettext("All entries as a table"),
+        "logit_attribution_table",
+        weights_digest_of(view.trace) or "",
+        make_tables,
     )

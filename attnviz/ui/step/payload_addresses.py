@@ -15,6 +15,6 @@ def all_at_once(view: View) -> bool:
     return view.steps <= MOST_AT_ONCE
 
 
-def place_of(view: View, name: str, theme: ThemeName) -> str:
+def payload_address(view: View, name: str, theme: ThemeName) -> str:
     """Return the address of the payload `name` of `view`."""
     return address(view.trace, name, theme, every=all_at_once(view))

@@ -13,17 +13,17 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.equation.equation import equation, equation_payload
 from attnviz.ui.language import key_in_language
-from attnviz.ui.page_state.posterior_section import LOOKING_BACK, look_back, shows_posterior
+from attnviz.ui.page_state.posterior_section import POSTERIOR_OPEN, set_posterior_open, shows_posterior
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import after_word_of, knows_after, weights_of
+from attnviz.ui.resources import has_posterior, posterior_attention_of, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
-from attnviz.ui.step.payload_addresses import place_of
+from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.wording.posterior_attention import (
-    about_the_reading,
-    after_equation,
-    after_heading,
-    after_sentence,
-    after_title,
+    posterior_caption,
+    posterior_equation,
+    posterior_heading,
+    posterior_sentence,
+    posterior_title,
     texts_of_cells,
     texts_of_source,
     texts_of_step,
@@ -34,71 +34,73 @@ PICTURE, EQUATION = "posterior", "equation-after"
 """Names of the payloads."""
 
 
-def open_posterior_section(view: View) -> None:
-    """Read whether the section was opened or closed since it was drawn, before anything that depends on it is drawn."""
-    session, key = st.session_state, key_in_language(view.key(LOOKING_BACK))
-    if key in session and session[key] != session.get(_known(key), session[key]):
-        look_back(session, view, bool(session[key]))
+def update_posterior_section(view: View) -> None:
+    """Store whether the visitor opened or closed the section; call this before drawing what depends on it."""
+    session, key = st.session_state, key_in_language(view.key(POSTERIOR_OPEN))
+    if key in session and session[key] != session.get(_drawn_key(key), session[key]):
+        set_posterior_open(session, view, bool(session[key]))
     session[key] = shows_posterior(session, view)
 
 
-def _known(key: str) -> str:
-    """Return the key under which the last drawn state of that box is stored."""
+def _drawn_key(key: str) -> str:
+    """Return the session state key of the box's last drawn state."""
     return f"{key}_drawn"
 
 
 def posterior_section(view: View, theme: ThemeName) -> None:
     """Draw the section; its contents are drawn and fetched only while it is open."""
-    session, key = st.session_state, key_in_language(view.key(LOOKING_BACK))
-    box = st.expander(after_title(), key=key, on_change="rerun")
-    session[_known(key)] = bool(box.open)
+    session, key = st.session_state, key_in_language(view.key(POSTERIOR_OPEN))
+    box = st.expander(posterior_title(), key=key, on_change="rerun")
+    session[_drawn_key(key)] = bool(box.open)
     if not box.open:
         return
     with box:
-        missing = STEP_FIGURES[PICTURE].missing(Subject(view.trace, 0, weights_of(view.trace)))
-        if not missing and not knows_after(view.trace):
-            missing = misfit_text(view.trace, 0)
-        if missing:
-            st.text(missing)
+        reason = STEP_FIGURES[PICTURE].missing(Subject(view.trace, 0, weights_of(view.trace)))
+        if not reason and not has_posterior(view.trace):
+            reason = misfit_text(view.trace, 0)
+        if reason:
+            st.text(reason)
             return
         left, right = st.columns([7, 5], gap="medium")
         with left:
-            chart(view, place_of(view, PICTURE, theme), PICTURE)
+            chart(view, payload_address(view, PICTURE, theme), PICTURE)
         with right:
-            equation(view, "after", place_of(view, EQUATION, theme))
-            st.html(f'<p class="reading">{about_the_reading()}</p>')
+            equation(view, "after", payload_address(view, EQUATION, theme))
+            st.html(f'<p class="reading">{posterior_caption()}</p>')
 
 
-def posterior_payload(asked: PayloadRequest) -> dict[str, Any]:
+def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of prior, likelihood and posterior at each requested step.
 
     Raise UnknownPayloadError where the model is not installed or did not make the translation.
     """
-    found = after_word_of(asked.trace)
-    if found is None:
+    attention = posterior_attention_of(request.trace)
+    if attention is None:
         raise UnknownPayloadError(PICTURE)
-    trace, picture = asked.trace, STEP_FIGURES[PICTURE].picture
-    subjects = [Subject(trace, step, asked.weights, known_after=found) for step in asked.steps]
+    trace, picture = request.trace, STEP_FIGURES[PICTURE].picture
+    subjects = [Subject(trace, step, request.weights, known_posterior=attention) for step in request.steps]
     return chart_payload(
-        to_json(picture.template(subjects[0], asked.theme)),
+        to_json(picture.template(subjects[0], request.theme)),
         {
-            one.step: AtStep(
-                to_json(picture.values(one, asked.theme)), after_heading(), after_sentence(trace, found, one.step)
+            subject.step: AtStep(
+                to_json(picture.values(subject, request.theme)),
+                posterior_heading(),
+                posterior_sentence(trace, attention, subject.step),
             )
-            for one in subjects
+            for subject in subjects
         },
     )
 
 
-def after_equation_payload(asked: PayloadRequest) -> dict[str, Any]:
+def after_equation_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the posterior's equation; raise as `posterior_payload`."""
-    found = after_word_of(asked.trace)
-    if found is None:
+    attention = posterior_attention_of(request.trace)
+    if attention is None:
         raise UnknownPayloadError(EQUATION)
     return equation_payload(
-        after_equation(asked.trace, asked.theme),
-        asked.steps,
-        [texts_of_step(found, step) for step in asked.steps],
-        [texts_of_source(j) for j in range(len(asked.trace.source_pieces))],
-        [texts_of_cells(found, step) for step in asked.steps],
+        posterior_equation(request.trace, request.theme),
+        request.steps,
+        [texts_of_step(attention, step) for step in request.steps],
+        [texts_of_source(j) for j in range(len(request.trace.source_pieces))],
+        [texts_of_cells(attention, step) for step in request.steps],
     )

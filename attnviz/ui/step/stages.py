@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.readout import readout
-from attnviz.architectures import architecture_of, told
+from attnviz.architectures import architecture_of, step_texts
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import to_json
@@ -21,14 +21,14 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation, equation_payloads
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step import transformer_stages
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_panel
-from attnviz.ui.step.intervention_controls import bench_panel, hand_words, other_word_panel
-from attnviz.ui.step.payload_addresses import place_of
+from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, slider_labels
+from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.wording.stages import Narration
 
 
@@ -37,19 +37,19 @@ def narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
     return _narration(trace, trace.fingerprint, steps, language())
 
 
-@made_once
+@cached_for_all
 def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
     """Return the sentences of `steps`; `identity` and the language `code` complete the cache key."""
-    return {step: told(_trace).narrate(_trace, step) for step in steps}
+    return {step: step_texts(_trace).narrate(_trace, step) for step in steps}
 
 
 def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw stage `number` of the current step, with its equation from *Numbers* on; `titles` are by stage."""
-    place = list(titles).index(number) + 1  # without attention there are three
-    st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
+    position = list(titles).index(number) + 1  # without attention there are three
+    st.html(f'<h3><span class="number">{position}</span>{titles[number]}</h3>')
     _PANELS[architecture_of(view.trace).stages[number]](view, theme)
     if view.shows("numbers"):
-        equation(view, number, place_of(view, f"equation-{number}", theme))
+        equation(view, number, payload_address(view, f"equation-{number}", theme))
 
 
 def _energies(view: View, theme: ThemeName) -> None:
@@ -57,10 +57,10 @@ def _energies(view: View, theme: ThemeName) -> None:
 
 
 def _softmax(view: View, theme: ThemeName) -> None:
-    chart(view, place_of(view, "softmax", theme), "softmax", hand=hand_words(view.trace))
-    if missing := architecture_of(view.trace).missing.get("softmax"):
-        st.caption(missing())
-    bench_panel(view, theme)
+    chart(view, payload_address(view, "softmax", theme), "softmax", hand=slider_labels(view.trace))
+    if reason := architecture_of(view.trace).missing.get("softmax"):
+        st.caption(reason())
+    intervention_panel(view, theme)
 
 
 def _context(view: View, theme: ThemeName) -> None:
@@ -70,8 +70,8 @@ def _context(view: View, theme: ThemeName) -> None:
         return
     if view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
-        st.caption(f"{gettext('One column for each unit.')} {_signed()}")
-    context_units_panel(view, place_of(view, UNITS, theme))
+        st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
+    context_units_panel(view, payload_address(view, UNITS, theme))
 
 
 def _state(view: View, theme: ThemeName) -> None:
@@ -79,16 +79,16 @@ def _state(view: View, theme: ThemeName) -> None:
     order = gettext("One column for each unit, sorted by the update gate.")
     if view.trace.config.get("cell") == "lstm":
         order = gettext("One column for each unit, sorted by the forget gate.")
-    st.caption(f"{order} {_signed()}")
+    st.caption(f"{order} {_colour_legend()}")
 
 
 def _word(view: View, theme: ThemeName) -> None:
     _chart(view, "maxout", theme)
-    _candidates(view, place_of(view, "candidates", theme), theme)
+    _candidates(view, payload_address(view, "candidates", theme), theme)
 
 
 def _imported_word(view: View, theme: ThemeName) -> None:
-    _candidates(view, place_of(view, "word", theme), theme)
+    _candidates(view, payload_address(view, "word", theme), theme)
 
 
 def _candidates(view: View, at: str, theme: ThemeName) -> None:
@@ -97,28 +97,30 @@ def _candidates(view: View, at: str, theme: ThemeName) -> None:
     if below:
         chart(view, at, "candidates")
     if view.trace.search.method == "forced":
-        pieces = gettext("The likeliest pieces, with the given one in violet. A piece with · continues a word.")
+        pieces = gettext("The likeliest pieces; violet marks the forced piece. A piece with · continues a word.")
     else:
-        pieces = gettext("The likeliest pieces, with the chosen one in violet. A piece with · continues a word.")
+        pieces = gettext(
+            "The likeliest pieces; violet marks the piece that this step wrote. A piece with · continues a word."
+        )
     if view.shows("everything") and view.trace.linear:
-        pieces += f" {_what_a_click_opens(view.trace)}"
+        pieces += f" {_click_hint(view.trace)}"
     st.caption(pieces)
     if not below:
         chart(view, at, "candidates")
-    other_word_panel(view, place_of(view, "foils", theme))
+    other_word_panel(view, payload_address(view, "foils", theme))
 
 
-def _what_a_click_opens(trace: Trace) -> str:
+def _click_hint(trace: Trace) -> str:
     if trace.attends:
         return gettext("Click a piece to see its logit attribution below: which English words raised its logit.")
     return gettext("Click a piece to see its logit attribution below: what raised its logit.")
 
 
 def _chart(view: View, name: str, theme: ThemeName) -> None:
-    chart(view, place_of(view, name, theme), name)
+    chart(view, payload_address(view, name, theme), name)
 
 
-def _signed() -> str:
+def _colour_legend() -> str:
     return gettext(
         "Blue is positive, red is negative. The strength of the colour follows the square root of the value, so "
         "that small terms stay visible."
@@ -151,24 +153,29 @@ STAGES_OF = {
 """Stage whose sentence is shown with each figure."""
 
 
-def picture_payload(name: str, asked: PayloadRequest, *, stage: int | None = None) -> dict[str, Any]:
+def picture_payload(name: str, request: PayloadRequest, *, stage: int | None = None) -> dict[str, Any]:
     """Return the payload of the figure `name`, a key of `STAGES_OF`, at each requested step.
 
     It has the sentences of its stage, or of `stage` where given. Raise UnknownPayloadError where it cannot be drawn.
     """
-    trace, steps, theme = asked.trace, asked.steps, asked.theme
+    trace, steps, theme = request.trace, request.steps, request.theme
     picture, number = STEP_FIGURES[name].picture, stage or STAGES_OF[name]
     subjects = [Subject(trace, step) for step in steps]
     if STEP_FIGURES[name].missing(subjects[0]):
         raise UnknownPayloadError(name)
-    if STEP_FIGURES[name].uses_weights and asked.weights is not None:
-        wide = readout(trace, asked.weights, steps).pairs
-        subjects = [Subject(trace, i, asked.weights, known_pairs=pairs) for i, pairs in zip(steps, wide, strict=True)]
-    told_of = number in told(trace).stage_titles(trace)
-    sentences = sentences_of(trace, number, steps) if number and told_of else dict.fromkeys(steps, "")
+    if STEP_FIGURES[name].uses_weights and request.weights is not None:
+        pairs_by_step = readout(trace, request.weights, steps).pairs
+        subjects = [
+            Subject(trace, i, request.weights, known_pairs=pairs) for i, pairs in zip(steps, pairs_by_step, strict=True)
+        ]
+    has_sentence = number in step_texts(trace).stage_titles(trace)
+    sentences = sentences_of(trace, number, steps) if number and has_sentence else dict.fromkeys(steps, "")
     return chart_payload(
         to_json(picture.template(subjects[0], theme)),
-        {one.step: AtStep(to_json(picture.values(one, theme)), "", sentences[one.step]) for one in subjects},
+        {
+            subject.step: AtStep(to_json(picture.values(subject, theme)), "", sentences[subject.step])
+            for subject in subjects
+        },
     )
 
 
@@ -178,12 +185,12 @@ def sentences_of(trace: Trace, number: int, steps: tuple[int, ...]) -> dict[int,
     return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
 
 
-def equation_payload(stage: int, asked: PayloadRequest) -> dict[str, Any]:
+def equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the equation of `stage`."""
-    return _equations(asked.trace, asked.trace.fingerprint, asked.steps, asked.theme, language())[stage]
+    return _equations(request.trace, request.trace.fingerprint, request.steps, request.theme, language())[stage]
 
 
-@made_once
+@cached_for_all
 def _equations(
     _trace: Trace,
     identity: str,  # noqa: ARG001

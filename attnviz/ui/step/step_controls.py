@@ -10,7 +10,7 @@ from attnviz.ui.components.what_ifs.what_ifs import what_if_cards
 from attnviz.ui.page_state.view import View
 
 
-def transport(view: View, pair: Pair | None = None, *, tour: bool = False) -> None:
+def step_controls(view: View, pair: Pair | None = None, *, tour: bool = False) -> None:
     """Draw the sentences, the step controls and the what-ifs.
 
     `pair` describes sentences other than English and French. With `tour`, the tour of the translation can be started.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from attnviz.architectures import architecture_of, told
+from attnviz.architectures import architecture_of, step_texts
 from attnviz.ui.components.context_growth.context_growth import growth_payload, values_payload
 from attnviz.ui.components.step_summary.step_summary import summary_payload
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
@@ -15,7 +15,7 @@ from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_payload
 from attnviz.ui.step.diagram import drawing_payload
 from attnviz.ui.step.energy_decomposition import cell_payload
-from attnviz.ui.step.intervention_controls import changes_payload, other_words_payload
+from attnviz.ui.step.intervention_controls import interventions_payload, other_words_payload
 from attnviz.ui.step.logit_attribution import logit_attribution_payload
 from attnviz.ui.step.posterior_section import EQUATION, PICTURE, after_equation_payload, posterior_payload
 from attnviz.ui.step.stages import equation_payload, narration, picture_payload, sentences_of
@@ -24,25 +24,27 @@ from attnviz.ui.step.verification_badge import verification_payload
 from attnviz.ui.step.what_changed import changed_payload
 
 
-def _facts(asked: PayloadRequest) -> dict[str, Any]:
-    return summary_payload(asked.trace, narration(asked.trace, asked.steps), told(asked.trace).step_sentence)
+def _facts(request: PayloadRequest) -> dict[str, Any]:
+    return summary_payload(
+        request.trace, narration(request.trace, request.steps), step_texts(request.trace).step_sentence
+    )
 
 
-def _growth(asked: PayloadRequest) -> dict[str, Any]:
-    return growth_payload(asked.trace, sentences_of(asked.trace, 3, asked.steps), asked.theme)
+def _growth(request: PayloadRequest) -> dict[str, Any]:
+    return growth_payload(request.trace, sentences_of(request.trace, 3, request.steps), request.theme)
 
 
-def _values(asked: PayloadRequest) -> dict[str, Any]:
-    return values_payload(asked.trace, sentences_of(asked.trace, 3, asked.steps), asked.theme)
+def _values(request: PayloadRequest) -> dict[str, Any]:
+    return values_payload(request.trace, sentences_of(request.trace, 3, request.steps), request.theme)
 
 
 def _checked(name: str, maker: Maker) -> Maker:
     """Return `maker` so that it raises UnknownPayloadError where the architecture has no payload of this name."""
 
-    def make(asked: PayloadRequest) -> Mapping[str, Any]:
-        if name not in architecture_of(asked.trace).payloads:
+    def make(request: PayloadRequest) -> Mapping[str, Any]:
+        if name not in architecture_of(request.trace).payloads:
             raise UnknownPayloadError(name)
-        return maker(asked)
+        return maker(request)
 
     return make
 
@@ -60,7 +62,7 @@ _MAKERS: Mapping[str, Maker] = {
     "energy-decomposition": cell_payload,
     PICTURE: posterior_payload,
     EQUATION: after_equation_payload,
-    "bench": changes_payload,
+    "weight_controls": interventions_payload,
     "changed": changed_payload,
     "word": partial(picture_payload, "candidates", stage=5),
     **{name: partial(picture_payload, name) for name in _PICTURES},

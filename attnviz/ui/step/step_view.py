@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
 from attnviz.ui.glossary import glossary_box
@@ -18,19 +18,19 @@ from attnviz.ui.page_state.posterior_section import shows_posterior
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import on_show
-from attnviz.ui.step.diagram import machine
+from attnviz.ui.shared_payloads import register_trace
+from attnviz.ui.step.diagram import diagram_panel
 from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
 from attnviz.ui.step.heatmap import heatmap_beside, shown_choices
 from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.imported_attention_view import imported_attention_view
-from attnviz.ui.step.key_help import key_names
-from attnviz.ui.step.link_messages import link_told
+from attnviz.ui.step.key_help import key_help
+from attnviz.ui.step.link_messages import link_messages
 from attnviz.ui.step.logit_attribution import logit_attribution_panel
-from attnviz.ui.step.payload_addresses import all_at_once, place_of
-from attnviz.ui.step.posterior_section import open_posterior_section, posterior_section
+from attnviz.ui.step.payload_addresses import all_at_once, payload_address
+from attnviz.ui.step.posterior_section import posterior_section, update_posterior_section
 from attnviz.ui.step.stages import narration, stage
-from attnviz.ui.step.step_controls import transport
+from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.step.tour import tour
 from attnviz.ui.step.verification_badge import verification_badge
@@ -39,18 +39,18 @@ from attnviz.ui.style import theme_name
 
 
 @st.fragment
-def step_view(view: View, depth: DetailLevel = "everything") -> None:
-    """Draw the parts of `view` that depend on the step, at the level of detail `depth`."""
+def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
+    """Draw the parts of `view` that depend on the step, at the level `detail_level`."""
     begin_fragment()
-    view = replace(_on_show(view), depth=depth)
-    open_posterior_section(view)
+    view = replace(_registered(view), detail_level=detail_level)
+    update_posterior_section(view)
     with st.container(key=view.key("link_problem")):
-        link_told(view)
+        link_messages(view)
     if not view.trace.translated:
         imported_attention_view(view)
         return
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        transport(view, tour=True)
+        step_controls(view, tour=True)
         left, right = heatmap_beside(view, theme_name())
         if view.shows("numbers"):
             with left:
@@ -58,27 +58,29 @@ def step_view(view: View, depth: DetailLevel = "everything") -> None:
         with right, st.container(key=view.key("step_panel")):
             _step_panel(view)
         with st.container(key=view.key("diagram_box")):
-            machine(view, theme_name(), _titles(view))
+            diagram_panel(view, theme_name(), _titles(view))
         with st.container(key=view.key("stages")):
             _stages(view)
         chart_tables(view)
         tour(view, theme_name())
 
 
-def _on_show(view: View) -> View:
-    """Return `view` with its translation and what-ifs registered for payloads (`records.on_show`)."""
-    tried = view.what_ifs
-    if tried is not None:
-        tried = replace(tried, first=on_show(tried.first), traces=tuple(map(on_show, tried.traces)))
-    return replace(view, trace=on_show(view.trace), what_ifs=tried)
+def _registered(view: View) -> View:
+    """Return `view` with its translation and what-ifs registered for payloads (`shared_payloads.on_show`)."""
+    what_ifs = view.what_ifs
+    if what_ifs is not None:
+        what_ifs = replace(
+            what_ifs, first=register_trace(what_ifs.first), traces=tuple(map(register_trace, what_ifs.traces))
+        )
+    return replace(view, trace=register_trace(view.trace), what_ifs=what_ifs)
 
 
 def _step_panel(view: View) -> None:
     """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
-    trace, theme, idea = view.trace, theme_name(), _tells_idea(view)
+    trace, theme, idea = view.trace, theme_name(), _is_idea(view)
     steps = tuple(range(view.steps))
     if not all_at_once(view):
-        facts = {"at": place_of(view, "idea-facts" if idea else "facts", theme)}
+        facts = {"at": payload_address(view, "idea-facts" if idea else "facts", theme)}
     else:  # it is in the window at once
         facts = idea_facts(trace, steps) if idea else summary_payload(trace, narration(trace, steps))
     step_summary(view, _titles(view), facts)
@@ -86,17 +88,17 @@ def _step_panel(view: View) -> None:
         session = st.session_state
         after = shows_posterior(session, view) or shown_choices(session, view).face != "before"
         verification_badge(view, weights_of(trace), theme, after=after)
-    key_names(view, stepping_only=not view.shows("numbers"))
+    key_help(view, stepping_only=not view.shows("numbers"))
     glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
 
 
 def _titles(view: View) -> dict[int, str]:
     """Return the titles of the stages."""
-    words = told(view.trace)
-    return words.idea_titles(view.trace) if _tells_idea(view) else words.stage_titles(view.trace)
+    wording = step_texts(view.trace)
+    return wording.idea_titles(view.trace) if _is_idea(view) else wording.stage_titles(view.trace)
 
 
-def _tells_idea(view: View) -> bool:
+def _is_idea(view: View) -> bool:
     """Return whether the step is explained at the level *Idea*."""
     return not view.shows("numbers")
 
@@ -104,7 +106,7 @@ def _tells_idea(view: View) -> bool:
 def _stages(view: View) -> None:
     """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
     theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
-    draw = idea_stage if _tells_idea(view) else stage
+    draw = idea_stage if _is_idea(view) else stage
     for number in titles:
         with st.container(key=view.key(f"stage_{number}")):
             draw(view, number, theme, titles)

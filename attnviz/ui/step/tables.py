@@ -18,7 +18,7 @@ from attnviz.languages import gettext
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import after_word_of, posterior_of
+from attnviz.ui.resources import posterior_attention_of, posterior_of
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
@@ -33,19 +33,19 @@ def chart_tables(view: View) -> None:
     """Offer every chart as a table, computed only while the box is open."""
     session = st.session_state
     chosen = shown_choices(session, view)
-    kept = session.to_dict()
+    state = session.to_dict()
     name = f"{chosen} {view.parent.fingerprint if view.parent is not None else ''}"
 
-    def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
-        return all_tables(view, chosen, subject_of(view, with_selection(kept, view, selection)))
+    def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+        return all_tables(view, chosen, subject_of(view, with_selection(state, view, selection)))
 
-    table_box(view, gettext("The charts as tables"), TABLES, name, made)
+    table_box(view, gettext("The charts as tables"), TABLES, name, make_tables)
 
 
 def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tuple[str, pd.DataFrame]]:
     """Return the heatmap with the options `chosen`, and the figures of the current step, as named tables."""
     trace, step = view.trace, subject.step
-    after = after_word_of(trace)
+    after = posterior_attention_of(trace)
     if chosen.face == "before":
         alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     else:
@@ -53,15 +53,15 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tup
             trace, by=chosen.by, face=chosen.face, posterior=posterior_of(trace), end=chosen.end, margins=chosen.margins
         )
     changed = figures.STEP_FIGURES["changed"]
-    by_hand = (
+    changes = (
         []
         if changed.missing(subject)
         else [(gettext("What changed at step {step}", step=step + 1), changed.table(subject))]
     )
-    return [(_alignment(chosen.face), alignment), *_of_step(trace, step, subject, after), *by_hand]
+    return [(_heatmap_name(chosen.face), alignment), *_step_tables(trace, step, subject, after), *changes]
 
 
-def _of_step(
+def _step_tables(
     trace: Any, step: int, subject: Subject, after: PosteriorAttention | None
 ) -> list[tuple[str, pd.DataFrame]]:
     """Return the named tables of a step.
@@ -73,15 +73,15 @@ def _of_step(
             (step_heading(trace, step, figure.title(subject)), figure.table(subject))
             for figure in figures.step_figures(subject).values()
         ]
-    own = figures.STEP_FIGURES["units"]
+    units_figure = figures.STEP_FIGURES["units"]
     units = (
         []
-        if own.missing(subject)
+        if units_figure.missing(subject)
         else [
-            (gettext("Units of the context vector of step {step}", step=step + 1), own.table(subject)),
+            (gettext("Units of the context vector of step {step}", step=step + 1), units_figure.table(subject)),
         ]
     )
-    found = [
+    tables = [
         (gettext("Architecture diagram at step {step}", step=step + 1), diagram_table(trace, step)),
         (gettext("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
         (gettext("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
@@ -91,13 +91,16 @@ def _of_step(
         (gettext("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
     ]
     if after is not None:
-        found.append(
-            (gettext("Before and after the word of step {step}", step=step + 1), posterior_table(trace, after, step))
+        tables.append(
+            (
+                gettext("Attention before and after the word of step {step}", step=step + 1),
+                posterior_table(trace, after, step),
+            )
         )
-    return found
+    return tables
 
 
-def _alignment(face: Face) -> str:
+def _heatmap_name(face: Face) -> str:
     """Return the name of the heatmap's table."""
     return (
         gettext("Alignment") if face == "before" else f"{gettext('Alignment')}, {face_names()[face]} ({SYMBOLS[face]})"

@@ -19,7 +19,7 @@ from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.wording.coloured_text import spans
 from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
-from attnviz.wording.quiz import by_chance, explained, opening, quiz_words
+from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_words
 from attnviz.wording.tour import AFTER, PULL, QUIZ, Stop, stop_titles, tour_stops
 from attnviz.wording.tour_data import LONGEST, TourData
 
@@ -33,19 +33,19 @@ def tour(view: View, theme: ThemeName) -> None:
         tour_card(view, address(view.trace, "tour", theme, every=True))
 
 
-def tour_stops_payload(asked: PayloadRequest) -> dict[str, Any]:
+def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of all stops."""
-    told = toured(asked.trace)
-    stops = [_stop_payload(told, stop) for stop in tour_stops(told)]
+    data = tour_data(request.trace)
+    stops = [_stop_payload(data, stop) for stop in tour_stops(data)]
     return {
-        "identity": asked.trace.fingerprint,
+        "identity": request.trace.fingerprint,
         "language": language(),
         "words": tour_words(),
-        "stops": [*stops, _quiz_payload(told)],
+        "stops": [*stops, _quiz_payload(data)],
     }
 
 
-def toured(trace: Record) -> TourData:
+def tour_data(trace: Record) -> TourData:
     """Return the translation and its posterior attention for the tour."""
     after = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
     return TourData(trace, None if after is None else trace.words().merged(after))
@@ -61,8 +61,11 @@ def tour_words() -> dict[str, str]:
         "finish": gettext("Finish"),
         "stops": gettext("Stops"),
         "stop": gettext("Stop {n}: {title}"),
-        "keys": gettext("← → go from stop to stop, Esc closes the tour. Until then the arrow keys control the tour."),
-        "own": gettext("← → choose a word, Enter answers, Esc closes."),
+        "keys": gettext(
+            "← → go from stop to stop, Esc closes the tour. While the tour is open, the arrow keys control only "
+            "the tour."
+        ),
+        "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
         "astray": gettext("Show this word again"),
         "reset": gettext("As it was"),
         "fit": gettext("how well it fits"),
@@ -72,98 +75,100 @@ def tour_words() -> dict[str, str]:
     }
 
 
-def _stop_payload(told: TourData, stop: Stop) -> dict[str, Any]:
-    record = {
+def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
+    payload = {
         "number": stop.number,
         "title": stop.title,
-        "told": [spans(text) for text in stop.sentences],
+        "texts": [spans(text) for text in stop.sentences],
         "place": stop.place,
         "step": stop.step,
         "missing": stop.missing,
     }
     if stop.number == PULL and not stop.missing:
-        record["pull"] = _pull_payload(told)
+        payload["pull"] = _pull_payload(data)
     if stop.number == AFTER and not stop.missing:
-        record["after"] = _after_payload(told)
-    return record
+        payload["after"] = _after_payload(data)
+    return payload
 
 
-def _pull_payload(told: TourData) -> dict[str, Any]:
+def _pull_payload(data: TourData) -> dict[str, Any]:
     """Return the energies of the step, and the pieces whose energies can be changed."""
-    alpha, trace = told.opened.alignment[told.word.step], told.record
+    alpha, trace = data.opened.alignment[data.word.step], data.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED])
     return {
-        "energies": told.energies.astype(float).tolist(),
+        "energies": data.energies.astype(float).tolist(),
         "rows": [{"piece": j, "name": quoted_name(trace.source_pieces[j])} for j in rows],
         "shown": trace.attends_once,
     }
 
 
-def _after_payload(told: TourData) -> list[dict[str, Any]]:
+def _after_payload(data: TourData) -> list[dict[str, Any]]:
     """Return prior and posterior shares of the words for which either is largest."""
-    words, word = told.record.words(), told.turned
-    after: NDArray[np.floating] = words.alignment if told.after is None else told.after
-    before, later = words.alignment[word], after[word]
-    chosen = sorted(int(k) for k in np.argsort(-np.maximum(before, later), kind="stable")[:COMPARED])
+    words, word = data.record.words(), data.posterior_word
+    after: NDArray[np.floating] = words.alignment if data.after is None else data.after
+    prior, posterior = words.alignment[word], after[word]
+    chosen = sorted(int(k) for k in np.argsort(-np.maximum(prior, posterior), kind="stable")[:COMPARED])
     return [
         {
-            "name": _named(words.source[k]),
-            "before": float(before[k]),
-            "after": float(later[k]),
-            "told": [percent(float(before[k])), percent(float(later[k]))],
+            "name": _display_name(words.source[k]),
+            "before": float(prior[k]),
+            "after": float(posterior[k]),
+            "texts": [percent(float(prior[k])), percent(float(posterior[k]))],
         }
         for k in chosen
     ]
 
 
-def _quiz_payload(told: TourData) -> dict[str, Any]:
+def _quiz_payload(data: TourData) -> dict[str, Any]:
     """Return the questions of the last stop, with the correct answers and explanations."""
-    record, words = told.record, told.record.words()
-    asked = questions(record, told.after, told=(told.word.word, told.turned)) if record.attends else ()
+    record, words = data.record, data.record.words()
+    quiz_questions = (
+        questions(record, data.after, answered=(data.word.word, data.posterior_word)) if record.attends else ()
+    )
     quiz = {
         "source": list(words.source),
-        "names": [_named(word) for word in words.source],
-        "target": _french(record),
-        "questions": [_question_payload(told, one) for one in asked],
-        "words": quiz_words(told),
-        "chance": by_chance(odds(record, asked), len(asked), after=told.after is not None),
+        "names": [_display_name(word) for word in words.source],
+        "target": _target_words(record),
+        "questions": [_question_payload(data, question) for question in quiz_questions],
+        "words": quiz_words(data),
+        "chance": chance_sentence(odds(record, quiz_questions), len(quiz_questions), after=data.after is not None),
     }
     return {
         "number": QUIZ,
         "title": stop_titles()[QUIZ],
-        "told": [spans(opening(told, asked))],
-        "place": "heatmap" if asked else "",
-        "step": told.word.step,
-        "missing": not asked,
-        **({"quiz": quiz} if asked else {}),
+        "texts": [spans(opening(data, quiz_questions))],
+        "place": "heatmap" if quiz_questions else "",
+        "step": data.word.step,
+        "missing": not quiz_questions,
+        **({"quiz": quiz} if quiz_questions else {}),
     }
 
 
-def _french(record: Record) -> list[dict[str, Any]]:
+def _target_words(record: Record) -> list[dict[str, Any]]:
     """Return the words of the translation without `</s>`, each with whether a space precedes it."""
     words = record.words()
-    found = []
+    listed = []
     for word, group in zip(words.target, words.target_groups, strict=True):
         first = record.target_pieces[group[0]]
         if first != "</s>":
-            found.append({"word": word, "space": first in SPECIAL_PIECES or first.startswith(SPACE)})
-    return found
+            listed.append({"word": word, "space": first in SPECIAL_PIECES or first.startswith(SPACE)})
+    return listed
 
 
-def _named(word: str) -> str:
+def _display_name(word: str) -> str:
     """Return the name of a word in a sentence."""
     return mark_name(word) or quote(shorten(word, LONGEST))
 
 
-def _question_payload(told: TourData, one: Question) -> dict[str, Any]:
-    shares = told.record.words().alignment[one.word]
-    later = None if told.after is None else told.after[one.word]
+def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
+    shares = data.record.words().alignment[question.word]
+    posterior = None if data.after is None else data.after[question.word]
     return {
-        "word": one.word,
-        "looked": list(one.looked),
-        "meant": list(one.meant),
+        "word": question.word,
+        "attended": list(question.attended),
+        "meant": list(question.meant),
         "shares": shares.astype(float).tolist(),
-        "later": None if later is None else later.astype(float).tolist(),
-        "told": [percent(float(share)) for share in shares],
-        "explained": spans(explained(told, one)),
+        "later": None if posterior is None else posterior.astype(float).tolist(),
+        "texts": [percent(float(share)) for share in shares],
+        "explained": spans(explained(data, question)),
     }

@@ -13,7 +13,7 @@ from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import address
 from attnviz.ui.step.intervention_controls import other_word_panel
-from attnviz.ui.step.payload_addresses import place_of
+from attnviz.ui.step.payload_addresses import payload_address
 
 
 def _scores(view: View, theme: ThemeName) -> None:
@@ -29,34 +29,36 @@ def _weights(view: View, theme: ThemeName) -> None:
 
 def _values(view: View, theme: ThemeName) -> None:
     context_growth(view, address(view.trace, "values", theme, every=True))
-    st.caption(f"{gettext('One column for each unit.')} {_signed()}")
+    st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
 
 
 def _stream(view: View, theme: ThemeName) -> None:
     _chart(view, "stream", theme)
-    told = gettext(
+    legend = gettext(
         "Each row is what one block adds, starting with the embedding; the last row is their sum. A frame marks "
         "the block of the head shown."
     )
-    st.caption(f"{told} {_signed()}")
+    st.caption(f"{legend} {_colour_legend()}")
 
 
 def _word(view: View, theme: ThemeName) -> None:
-    chart(view, place_of(view, "word", theme), "candidates")
-    given = view.trace.search.method == "forced"
+    chart(view, payload_address(view, "word", theme), "candidates")
+    forced = view.trace.search.method == "forced"
     st.caption(
-        gettext("The likeliest pieces, with the given one in violet. A piece with · continues a word.")
-        if given
-        else gettext("The likeliest pieces, with the chosen one in violet. A piece with · continues a word.")
+        gettext("The likeliest pieces; violet marks the forced piece. A piece with · continues a word.")
+        if forced
+        else gettext(
+            "The likeliest pieces; violet marks the piece that this step wrote. A piece with · continues a word."
+        )
     )
-    other_word_panel(view, place_of(view, "foils", theme))
+    other_word_panel(view, payload_address(view, "foils", theme))
 
 
 def _chart(view: View, name: str, theme: ThemeName) -> None:
-    chart(view, place_of(view, name, theme), name)
+    chart(view, payload_address(view, name, theme), name)
 
 
-def _signed() -> str:
+def _colour_legend() -> str:
     return gettext(
         "Blue is positive, red is negative. The strength of the colour follows the square root of the value, so "
         "that small terms stay visible."

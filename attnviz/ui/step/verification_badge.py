@@ -47,32 +47,34 @@ def verification_badge(view: View, weights: Weights | None, theme: ThemeName, *,
     verification(view, address(view.trace, "verification", theme, every=False, word=True, after=after))
 
 
-def verification_payload(asked: PayloadRequest) -> dict[str, Any]:
+def verification_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of a step's badge and checks; raise UnknownPayloadError where the model is not installed."""
-    trace, (step, *others) = asked.trace, asked.steps
-    if asked.weights is None or others:
+    trace, (step, *others) = request.trace, request.steps
+    if request.weights is None or others:
         raise UnknownPayloadError("verification")
     try:
-        found = verifier_for(asked).verify(step, () if asked.word is None else (asked.word,), reading=asked.after)
+        checks = verifier_for(request).verify(
+            step, () if request.word is None else (request.word,), reading=request.after
+        )
     except MisfitError:  # altered, or not made by this model
         return misfit_payload(trace, step)
-    return badge_payload(trace, found, step)
+    return badge_payload(trace, checks, step)
 
 
 def misfit_payload(trace: Record, step: int) -> dict[str, Any]:
     """Return the payload of the badge where the installed model cannot have made `trace`."""
-    return {"holds": False, "told": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
+    return {"holds": False, "summary": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
 
 
-def badge_payload(trace: Record, found: Verification, step: int) -> dict[str, Any]:
-    """Return the payload of the badge of 0-based `step`, from the checks `found`."""
+def badge_payload(trace: Record, checks: Verification, step: int) -> dict[str, Any]:
+    """Return the payload of the badge of 0-based `step`, from its `checks`."""
     return {
-        "holds": found.holds,
-        "told": badge_text(found, step),
+        "holds": checks.holds,
+        "summary": badge_text(checks, step),
         "about": what_is_verified(),
-        "wrong": [discrepancy_text(trace, wrong, step) for wrong in found.discrepancies],
+        "wrong": [discrepancy_text(trace, wrong, step) for wrong in checks.discrepancies],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
-        "rows": verification_rows(found),
+        "rows": verification_rows(checks),
     }
 
 
@@ -95,11 +97,11 @@ def verification_rows(
     ]
 
 
-def verifier_for(asked: PayloadRequest) -> Verifier:
+def verifier_for(request: PayloadRequest) -> Verifier:
     """Return the verifier of a translation, cached for all its steps and visitors.
 
     The key has the fingerprint of every number, so that an altered trace is verified by itself.
     """
-    trace, weights = asked.trace, asked.weights
+    trace, weights = request.trace, request.weights
     assert weights is not None
     return _VERIFIERS.get((trace.fingerprint, weights_digest_of(trace)), lambda: verifier_of(trace, weights))

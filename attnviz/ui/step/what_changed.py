@@ -23,20 +23,20 @@ def what_changed(view: View, theme: ThemeName) -> None:
         chart(view, at, "changed")
 
 
-def changed_payload(asked: PayloadRequest) -> dict[str, Any]:
+def changed_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the changes at each requested step; raise UnknownPayloadError where there is no parent."""
-    if asked.parent is None:
+    if request.parent is None:
         raise UnknownPayloadError("changed")
     figure = STEP_FIGURES["changed"].picture
-    subjects = [Subject(asked.trace, step, parent=asked.parent) for step in asked.steps]
+    subjects = [Subject(request.trace, step, parent=request.parent) for step in request.steps]
     return chart_payload(
-        to_json(figure.template(subjects[0], asked.theme)),
+        to_json(figure.template(subjects[0], request.theme)),
         {
-            one.step: AtStep(
-                to_json(figure.values(one, asked.theme)),
+            subject.step: AtStep(
+                to_json(figure.values(subject, request.theme)),
                 gettext("What changed at this step"),
-                change_sentence(one.change),
+                change_sentence(subject.change),
             )
-            for one in subjects
+            for subject in subjects
         },
     )

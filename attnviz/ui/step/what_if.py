@@ -12,20 +12,20 @@ from attnviz.text import UNK
 from attnviz.trace import WhatIf
 from attnviz.trace.changes import (
     LONGEST_LENDER,
+    AttendOnly,
     Change,
-    LookAlike,
-    LookAway,
-    LookOnly,
+    ExcludeSource,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
+    UniformAttention,
     WriteWords,
     replaced_by,
     shares_of,
 )
-from attnviz.trace.interventions import Temperature, from_json
+from attnviz.trace.interventions import Temperature, decode_infinity
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.page_state.what_ifs import add, remove, show, tell, undo
+from attnviz.ui.page_state.what_ifs import add, remove, show, store_problem, undo
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.borrowed_weights import borrowed_row
 
@@ -33,74 +33,74 @@ LONGEST_TYPED = 80
 """Largest length of a word that is typed for another, in characters."""
 
 
-def is_about(view: View, asked: Any) -> bool:
+def is_about(view: View, request: Any) -> bool:
     """Return whether a request of a browser, which may be anything, belongs to `view` or one of its what-ifs."""
-    return isinstance(asked, Mapping) and _about(view, asked) is not None
+    return isinstance(request, Mapping) and _requested_view(view, request) is not None
 
 
-def _about(view: View, asked: Mapping[str, Any]) -> View | None:
-    """Return the view that was shown when the request was made; by now another what-if may be shown."""
-    if asked.get("view") != view.id or not isinstance(asked.get("what_if"), Mapping):
+def _requested_view(view: View, request: Mapping[str, Any]) -> View | None:
+    """Return the view for which the browser made the request; another what-if may be shown by now."""
+    if request.get("view") != view.id or not isinstance(request.get("what_if"), Mapping):
         return None
-    tried = view.what_ifs
-    known = {number: tried.trace(number) for number in range(len(tried.what_ifs) + 1)} if tried else {}
+    what_ifs = view.what_ifs
+    known = {number: what_ifs.trace(number) for number in range(len(what_ifs.what_ifs) + 1)} if what_ifs else {}
     known[view.number] = view.trace
-    found = (number for number, trace in known.items() if trace.fingerprint == asked.get("identity"))
-    number = next(found, None)
+    numbers = (number for number, trace in known.items() if trace.fingerprint == request.get("identity"))
+    number = next(numbers, None)
     return None if number is None else replace(view, trace=known[number], number=number)
 
 
-def take_up(session: Session, on_show: View, request: Mapping[str, Any]) -> None:
-    """Handle a `request` that `is_about` the view `on_show`, or store a sentence about why it fails.
+def handle_what_if(session: Session, current: View, request: Mapping[str, Any]) -> None:
+    """Handle a `request` that `is_about` the view `current`; store an error message where it fails.
 
-    It has a `kind`, the arguments of that kind, and `held` where the translation is to stay as it is. Steps and pieces
-    count from 0.
+    Its `what_if` has a `kind`, the arguments of that kind, and `held` where the translation is to stay the same. Steps
+    and pieces count from 0.
     """
-    view, asked = _about(on_show, request), request["what_if"]
+    view, payload = _requested_view(current, request), request["what_if"]
     if view is None:
         return
     try:
-        match asked.get("kind"):
+        match payload.get("kind"):
             case "undo":
                 undo(session, view.id)
             case "what_if":
-                show(session, view.id, int(asked["index"]))
+                show(session, view.id, int(payload["index"]))
             case "remove":
-                remove(session, view.id, int(asked["index"]))
+                remove(session, view.id, int(payload["index"]))
             case _:
-                change = asked_change(view, asked)
-                if not _is_as_it_was(view, change):
-                    add(session, view.id, WhatIf(view.number, change, asked.get("held") is True))
+                change = requested_change(view, payload)
+                if not _has_no_effect(view, change):
+                    add(session, view.id, WhatIf(view.number, change, payload.get("held") is True))
     except AttnvizError as error:
-        tell(session, view.id, str(error))
+        store_problem(session, view.id, str(error))
     except (KeyError, TypeError, ValueError, IndexError):
-        tell(session, view.id, gettext("This change to the translation is not possible."))
+        store_problem(session, view.id, gettext("This change to the translation is not possible."))
 
 
-def asked_change(view: View, asked: Mapping[str, Any]) -> Change:
+def requested_change(view: View, payload: Mapping[str, Any]) -> Change:
     """Return the requested change; raise AttnvizError or a built-in exception where it is invalid."""
-    kind, step = asked["kind"], cast("int", asked.get("step"))
+    kind, step = payload["kind"], cast("int", payload.get("step"))
     match kind:
         case "weights":
-            return SetWeights(step, shares_of(asked["weights"]))
+            return SetWeights(step, shares_of(payload["weights"]))
         case "only":
-            return LookOnly(step, asked["source"])
+            return AttendOnly(step, payload["source"])
         case "without":
-            return LookAway(step, asked["source"])
+            return ExcludeSource(step, payload["source"])
         case "alike":
-            return LookAlike(step)
+            return UniformAttention(step)
         case "temperature":
-            return SetTemperature(from_json(asked)["temperature"], step)
+            return SetTemperature(decode_infinity(payload)["temperature"], step)
         case "words":
-            return WriteWords(step, tuple(asked["pieces"]))
+            return WriteWords(step, tuple(payload["pieces"]))
         case "typed":
-            return _typed(view, step, str(asked["text"]))
+            return _typed(view, step, str(payload["text"]))
         case "hypothesis":
-            return TakeHypothesis(tuple(asked["pieces"]))
+            return TakeHypothesis(tuple(payload["pieces"]))
         case "borrowed":
-            row = shares_of(borrowed_row(view.trace, step, asked))
-            whose = str(asked["of"])[:LONGEST_LENDER] if asked["from"] in ("step", "model") else ""
-            return SetWeights(step, row, asked["from"], whose)
+            row = shares_of(borrowed_row(view.trace, step, payload))
+            whose = str(payload["of"])[:LONGEST_LENDER] if payload["from"] in ("step", "model") else ""
+            return SetWeights(step, row, payload["from"], whose)
     raise KeyError(kind)
 
 
@@ -116,12 +116,12 @@ def _typed(view: View, step: int, text: str) -> WriteWords:
         raise AttnvizError(gettext("Type the word that this step should write."))
     if UNK in pieces:
         unseen = "  ".join(tokenizer.unknown_characters(text)[:20])
-        raise AttnvizError(gettext("The model has never seen {listed}, and cannot write it.", listed=unseen))
+        raise AttnvizError(gettext("The model has never seen {listed}, so it cannot write this word.", listed=unseen))
     return WriteWords(step, tuple(pieces), replaced_by(view.trace, step))
 
 
-def _is_as_it_was(view: View, change: Change) -> bool:
-    """Return whether a change has no effect: for example, a bar was released where it was."""
+def _has_no_effect(view: View, change: Change) -> bool:
+    """Return whether a change has no effect, for example when a bar is released where it was."""
     if isinstance(change, SetTemperature):
         set_by_hand = [one for one in view.trace.interventions if isinstance(one, Temperature)]
         return change.temperature == 1 and all(one.step != change.step for one in set_by_hand)

@@ -11,10 +11,10 @@ from attnviz import AttnvizError
 from attnviz.importing.unescaping import is_escaped
 from attnviz.languages import gettext
 from attnviz.ui.fields import switch, text_box
-from attnviz.ui.requests import request_button, take_soon
+from attnviz.ui.requests import call_in_rerun, request_button
 from attnviz.ui.toolbar.opened_file import Choice, choose_attention, chosen_attention, close
 
-_ASKED = ("number", "source", "target", "normalise", "unescape")
+_FIELDS = ("number", "source", "target", "normalise", "unescape")
 """Fields of the form."""
 
 
@@ -34,13 +34,13 @@ def attention_form() -> None:
                 width=420,
             )
             if number != choice.number:
-                take_soon(partial(_asked, choice))
+                call_in_rerun(partial(_open_sentence, choice))
         if _escaped(choice):
             switch(
                 gettext("Undo the escapes of Moses’ tokenizer, such as &apos; and @-@"),
                 key=_key(choice, "unescape"),
                 default=choice.unescape,
-                then=partial(_asked, choice),
+                then=partial(_open_sentence, choice),
             )
         if choice.problem:
             with st.container(key="attention_problem"):
@@ -51,18 +51,18 @@ def attention_form() -> None:
 def _escaped(choice: Choice) -> bool:
     """Return whether the tokens of the sentence contain escapes of Moses' tokenizer."""
     try:
-        found = choice.file.sentence(choice.number)
+        sentence = choice.file.sentence(choice.number)
     except AttnvizError:
         return False
     return is_escaped(
-        " ".join(getattr(choice, side) or found.tokens(side) or "" for side in ("source", "target")).split()
+        " ".join(getattr(choice, side) or sentence.tokens(side) or "" for side in ("source", "target")).split()
     )
 
 
 def _tokens(choice: Choice) -> None:
     """Draw the boxes for missing tokens, and the buttons that open or close the file."""
     try:
-        found = choice.file.sentence(choice.number)
+        sentence = choice.file.sentence(choice.number)
     except AttnvizError:  # the message says so already
         request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
         return
@@ -71,10 +71,10 @@ def _tokens(choice: Choice) -> None:
         "target": gettext("Target tokens, separated by spaces"),
     }
     for side, label in labels.items():
-        text_box(label, key=_key(choice, side), default=getattr(choice, side) or found.tokens(side) or "")
+        text_box(label, key=_key(choice, side), default=getattr(choice, side) or sentence.tokens(side) or "")
     switch(gettext("Scale every row to add up to 1"), key=_key(choice, "normalise"), default=choice.normalise)
     with st.container(horizontal=True):
-        request_button(gettext("Open"), partial(_asked, choice), type="primary", key="attention_open")
+        request_button(gettext("Open"), partial(_open_sentence, choice), type="primary", key="attention_open")
         request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
 
 
@@ -83,18 +83,18 @@ def _key(choice: Choice, name: str) -> str:
     return f"attention_{name}_{choice.opening}" + (f"_{choice.number}" if name != "number" else "")
 
 
-def _asked(choice: Choice) -> None:
+def _open_sentence(choice: Choice) -> None:
     """Open the sentence that the fields select; tokens are used for their own sentence only."""
-    said = {name: st.session_state.get(_key(choice, name)) for name in _ASKED}
-    number = int(said["number"] or choice.number)
+    values = {name: st.session_state.get(_key(choice, name)) for name in _FIELDS}
+    number = int(values["number"] or choice.number)
     if number != choice.number:
         choose_attention(st.session_state, Choice(choice.name, choice.file, number, opening=choice.opening))
         return
-    asked = replace(
+    chosen = replace(
         choice,
-        source=str(choice.source if said["source"] is None else said["source"]).strip(),
-        target=str(choice.target if said["target"] is None else said["target"]).strip(),
-        normalise=bool(said["normalise"]),
-        unescape=bool(said["unescape"]),
+        source=str(choice.source if values["source"] is None else values["source"]).strip(),
+        target=str(choice.target if values["target"] is None else values["target"]).strip(),
+        normalise=bool(values["normalise"]),
+        unescape=bool(values["unescape"]),
     )
-    choose_attention(st.session_state, asked)
+    choose_attention(st.session_state, chosen)

@@ -18,7 +18,7 @@ from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.detail_level import detail_level_switch
 from attnviz.ui.toolbar.example_box import example_box
-from attnviz.ui.toolbar.examples import OPENING, opening
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE, default_sentence
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 _DEFAULT_SEARCH = "beam 5"
@@ -70,13 +70,13 @@ def without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
     return None, beside, beside
 
 
-def standing_request(models: dict[str, Path]) -> Request:
+def current_request(models: dict[str, Path]) -> Request:
     """Return the request on a page that does not draw the controls: what was chosen in them, else the link's values.
 
     Those become the controls' values too. `models` (by name) must not be empty.
     """
     session, linked = st.session_state, link()
-    inputs.open_request(session, linked, opening(linked))
+    inputs.open_request(session, linked, default_sentence(linked))
     search = session.setdefault(inputs.SEARCH, _linked_search())
     target = str(session[inputs.TARGET] or "").strip()
     return Request(
@@ -88,9 +88,11 @@ def standing_request(models: dict[str, Path]) -> Request:
     )
 
 
-def opening_request(models: dict[str, Path]) -> Request:
+def default_request(models: dict[str, Path]) -> Request:
     """Return the request where nobody has chosen anything; `models` (by name) must not be empty."""
-    return Request(OPENING, str(next(iter(models.values()))), devices()[0], inputs.beam_of(_DEFAULT_SEARCH), None)
+    return Request(
+        DEFAULT_SENTENCE, str(next(iter(models.values()))), devices()[0], inputs.beam_of(_DEFAULT_SEARCH), None
+    )
 
 
 def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
@@ -101,7 +103,7 @@ def request_address(request: Request, models: dict[str, Path]) -> dict[str, str 
     name = next(name for name, folder in models.items() if str(folder) == request.folder)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
-        inputs.SENTENCE: None if request.text == OPENING and not request.target else request.text,
+        inputs.SENTENCE: None if request.text == DEFAULT_SENTENCE and not request.target else request.text,
         inputs.TARGET: request.target,
         inputs.MODEL: None if name == next(iter(models)) else name,
         inputs.SEARCH: None if search == _DEFAULT_SEARCH else search,
@@ -114,7 +116,7 @@ def sentence_box() -> str:
     return text_box(
         gettext("English sentence"),
         key=inputs.SENTENCE,
-        default=linked.get(inputs.SENTENCE, opening(linked)),
+        default=linked.get(inputs.SENTENCE, default_sentence(linked)),
         then=partial(inputs.drop_target, st.session_state),
         label_visibility="collapsed",
         placeholder=gettext("Type an English sentence of up to 200 words."),

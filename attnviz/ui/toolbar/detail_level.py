@@ -11,37 +11,37 @@ from attnviz.ui.components.stored_choice.stored_choice import remember, remember
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state.detail_level import (
-    DEPTH,
+    DETAIL_LEVEL,
     NEWCOMER,
     DetailLevel,
-    choose_depth,
-    chosen_depth,
-    depth_address,
-    open_depth,
+    choose_detail_level,
+    chosen_detail_level,
+    detail_level_address,
+    open_detail_level,
 )
 
 
 def detail_level_switch() -> DetailLevel:
     """Draw the switch, and store its choice in the browser; return the current level."""
-    open_page_depth()
+    page_detail_level()
     names = {"idea": gettext("Idea"), "numbers": gettext("Numbers"), "everything": gettext("Everything")}
     segmented_control(
         gettext("Level of detail"),
         names,
-        key=DEPTH,
+        key=DETAIL_LEVEL,
         default=NEWCOMER,
-        then=partial(choose_depth, st.session_state),
+        then=partial(choose_detail_level, st.session_state),
         label_visibility="collapsed",
     )
-    remember(DEPTH, chosen_depth(st.session_state))
-    return open_page_depth()
+    remember(DETAIL_LEVEL, chosen_detail_level(st.session_state))
+    return page_detail_level()
 
 
-def open_page_depth() -> DetailLevel:
+def page_detail_level() -> DetailLevel:
     """Return the current level: of the switch or, before it is drawn, of the link or the stored choice."""
-    return open_depth(st.session_state, link(), remembered(DEPTH))
+    return open_detail_level(st.session_state, link(), remembered(DETAIL_LEVEL))
 
 
-def page_depth_address() -> dict[str, str | None]:
+def page_level_address() -> dict[str, str | None]:
     """Return the address parameter of the current level."""
-    return depth_address(st.session_state, remembered(DEPTH))
+    return detail_level_address(st.session_state, remembered(DETAIL_LEVEL))

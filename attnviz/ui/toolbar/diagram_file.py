@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.export.sheet import fit
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import gettext
@@ -22,8 +22,8 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
     """Return the diagram of `view`, of a recurrent translator, at 0-based `step`, as a figure named `file`."""
     trace, ink = view.trace, palette("light")
     heading = step_heading(trace, step, gettext("Architecture diagram"))
-    made = gettext("attnviz, {made_by}", made_by=told(trace).made_by(trace))
-    lines = [(f"{heading} ({made})", ink.ink, _HEADING, 600)]
+    credit = gettext("attnviz, {made_by}", made_by=step_texts(trace).made_by(trace))
+    lines = [(f"{heading} ({credit})", ink.ink, _HEADING, 600)]
     for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
         lines.append((" ".join(sentence.split()), colour, _SENTENCE, 400))
     colours = {name: value for name, value in asdict(ink).items() if isinstance(value, str)} | {"paper": ink.sheet}
@@ -32,6 +32,6 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
         _NARROWEST,
         colours,
         [(fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
-        diagram_alt(trace, step, told(trace).narrate(trace, step)),
+        diagram_alt(trace, step, step_texts(trace).narrate(trace, step)),
     )
     return PictureFile(gettext("Architecture diagram"), file, drawing, diagram_table(trace, step))

@@ -32,7 +32,7 @@ from attnviz.ui.components.picture_files.picture_files import (
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import knows_after, posterior_of, weights_of
+from attnviz.ui.resources import has_posterior, posterior_of, weights_of
 from attnviz.ui.session_payloads import payload
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
@@ -47,31 +47,31 @@ AFTER, BEFORE = "links.pharaoh", "links-by-attention.pharaoh"
 """Endings of the names of files with word links."""
 
 
-Told = Callable[[ThemeName], Story]
+MakeStory = Callable[[ThemeName], Story]
 """Returns the page for a lecture, in the current language and for a theme."""
 
 
-def picture_box(
+def download_box(
     draw: Callable[[], None],
-    told: Told | None = None,
+    make_story: MakeStory | None = None,
     file: str = "",
     key: Callable[[str], str] = str,
 ) -> None:
     """Draw a box with downloads; when it is opened, `draw` offers the figures of a page.
 
-    Where `told` is given, the box also offers the page for a lecture as `file`, made on request outside a run of the
-    page. `key` makes the keys of the box.
+    With `make_story`, the box also offers the page for a lecture as `file`, made on request outside a run of the page.
+    `key` makes the keys of the box.
     """
     box = st.popover(gettext("Download"), type="tertiary", key=key("downloads"), on_change="rerun", width="content")
     if not box.open:
         return
     with box, st.container(key=key("files"), width=WIDTH, gap="small"):
         draw()
-        if told is None:
+        if make_story is None:
             return
         st.download_button(
             gettext("Page for a lecture, HTML"),
-            functools.partial(_story, told, language()),
+            functools.partial(_story, make_story, language()),
             file,
             "text/html",
             key=key("lecture_page"),
@@ -86,10 +86,10 @@ def offer_pictures(
     followed_picture_files(view, payload(view, key, name, lambda chosen: picture_files_payload(pictures(chosen))), key)
 
 
-def _story(told: Told, code: str) -> bytes:
+def _story(make_story: MakeStory, code: str) -> bytes:
     """Return the page for a lecture in the language `code`; runs in a thread of the server."""
     set_language(code)
-    return story_html(told).encode("utf-8")
+    return story_html(make_story).encode("utf-8")
 
 
 @dataclass(frozen=True)
@@ -108,52 +108,52 @@ class Picture:
     """Text beside it on the page."""
 
 
-def story_pictures(drawn: Iterable[Picture]) -> tuple[StoryPicture, ...]:
+def story_pictures(figures: Iterable[Picture]) -> tuple[StoryPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(StoryPicture(one.title, (one.note,), (one.figure,), one.numbers) for one in drawn)
+    return tuple(StoryPicture(figure.title, (figure.note,), (figure.figure,), figure.numbers) for figure in figures)
 
 
 def downloads(view: View) -> None:
     """Offer the files, with the figures as currently drawn."""
-    kept = st.session_state.to_dict()
+    state = st.session_state.to_dict()
 
-    def made(selection: Selection) -> dict[str, Any]:
+    def make_payload(selection: Selection) -> dict[str, Any]:
         step = selection.step
-        files = [picture_file(view.trace, one) for one in pictures(view, with_selection(kept, view, selection))]
+        files = [picture_file(view.trace, one) for one in pictures(view, with_selection(state, view, selection))]
         if view.trace.recurrent and not view.trace.imported:
             files.append(diagram_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
-        told = gettext("The pictures as they are shown now. Pictures of one step show step {step}.", step=step + 1)
-        return picture_files_payload(files, told)
+        caption = gettext("The pictures as they are shown now. Pictures of one step show step {step}.", step=step + 1)
+        return picture_files_payload(files, caption)
 
-    name = repr(_look(view, kept))
-    followed_picture_files(view, payload(view, "export", name, made), "export")
+    name = repr(_options(view, state))
+    followed_picture_files(view, payload(view, "export", name, make_payload), "export")
     st.caption(gettext("The whole translation"))
-    _whole_buttons(view, kept, name)
+    _whole_buttons(view, state, name)
 
 
-def _whole_buttons(view: View, kept: Mapping[Any, Any], name: str) -> None:
+def _whole_buttons(view: View, state: Mapping[Any, Any], name: str) -> None:
     """Offer the files of the whole translation, in two columns."""
     trace = view.trace
-    weights = weights_of(trace) if knows_after(trace) or not trace.attends else None
+    weights = weights_of(trace) if has_posterior(trace) or not trace.attends else None
     # Printed figures have no framed step and no margins.
-    chosen = _look(view, kept)
+    chosen = _options(view, state)
     plain, code = replace(chosen, margins=False, gold=GoldLinks()), language()
-    files = list(_whole(trace.attends, after=weights is not None).items())
+    files = list(_whole_files(trace.attends, after=weights is not None).items())
     for first in range(0, len(files), 2):
         for column, (end, (label, kind)) in zip(st.columns(2, gap="medium"), files[first : first + 2], strict=False):
-            ending, given = end.split(".")[1], None if end == BEFORE else weights
+            ending, file_weights = end.split(".")[1], None if end == BEFORE else weights
             with column:
                 if ending == "html":  # it opens at the current step
 
-                    def lecture(selection: Selection, given: Weights | None = given) -> bytes:
-                        return _made(view, "html", replace(chosen, step=selection.step), given, code)
+                    def lecture(selection: Selection, file_weights: Weights | None = file_weights) -> bytes:
+                        return _file_content(view, "html", replace(chosen, step=selection.step), file_weights, code)
 
                     at = payload(view, "lecture", name, lecture)
                     file_link(view, label, at, file_name(trace, end), "whole_html")
                     continue
                 st.download_button(
                     label,
-                    functools.partial(_made, view, ending, plain, given, code),
+                    functools.partial(_file_content, view, ending, plain, file_weights, code),
                     file_name(trace, end),
                     kind,
                     key="whole_before" if end == BEFORE else f"whole_{ending}",
@@ -162,10 +162,10 @@ def _whole_buttons(view: View, kept: Mapping[Any, Any], name: str) -> None:
                 )
 
 
-def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
+def _whole_files(attends: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     """Return the files of the whole translation: ending of the name, label of the button and media type.
 
-    Files of an alignment need attention, `looks`; links by posterior attention also need the weights, `after`.
+    Files of an alignment need a model that `attends`; links by posterior attention also need its weights, `after`.
     """
     files = {
         "lecture.html": (gettext("Page for a lecture, HTML"), "text/html"),
@@ -176,10 +176,10 @@ def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     }
     if not after:
         del files[AFTER]
-    return {name: file for name, file in files.items() if looks or name.endswith((".html", ".json"))}
+    return {name: file for name, file in files.items() if attends or name.endswith((".html", ".json"))}
 
 
-def _made(view: View, ending: str, options: FigureOptions, weights: Weights | None, code: str) -> bytes:
+def _file_content(view: View, ending: str, options: FigureOptions, weights: Weights | None, code: str) -> bytes:
     """Return a file in the language `code`; made on request, in a thread of the server."""
     set_language(code)
     return contents(view.trace, ending, options, weights, view.what_ifs)
@@ -187,12 +187,14 @@ def _made(view: View, ending: str, options: FigureOptions, weights: Weights | No
 
 def pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
-    options, trace, subject = _look(view, session), view.trace, subject_of(view, session)
-    looks = trace.attends
+    options, trace, subject = _options(view, session), view.trace, subject_of(view, session)
+    attends = trace.attends
     if options.face != "before":
-        yield _face(trace, options)
+        yield _posterior_heatmap(trace, options)
     else:
-        title, file = (gettext("Heatmap"), "heatmap") if looks else (gettext("One vector for every step"), "one-vector")
+        title, file = (
+            (gettext("Heatmap"), "heatmap") if attends else (gettext("One vector for every step"), "one-vector")
+        )
         yield Picture(title, heading(trace, options), file, picture(trace, options), table(trace, options))
     for name, one in step_figures(subject).items():
         if not one.summary:
@@ -200,7 +202,7 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
             yield Picture(one.title(subject), one.headline(subject), f"step-{subject.step + 1}-{name}", figure, numbers)
 
 
-def _face(trace: Trace, options: FigureOptions) -> Picture:
+def _posterior_heatmap(trace: Trace, options: FigureOptions) -> Picture:
     """Return the heatmap with posterior attention or the difference, from the cached posterior."""
     shared: dict[str, Any] = {
         "by": options.by,
@@ -224,7 +226,7 @@ def file_name(trace: Trace, ending: str) -> str:
     return "-".join(filter(None, ("attnviz", words, ending)))
 
 
-def _look(view: View, session: Mapping[Any, Any]) -> FigureOptions:
+def _options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
     chosen = asdict(shown_choices({**session}, view))
     return FigureOptions(**chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _gold(view, session)})

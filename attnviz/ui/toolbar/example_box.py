@@ -26,11 +26,11 @@ def example_box() -> None:
     ):
         for kind, sentences in EXAMPLES.items():
             st.html(f'<p class="kind">{kind_name(kind)}</p>')
-            for place, sentence in enumerate(sentences):
-                key = f"example_{list(EXAMPLES).index(kind)}_{place}"
+            for position, sentence in enumerate(sentences):
+                key = f"example_{list(EXAMPLES).index(kind)}_{position}"
                 request_button(sentence, partial(_take, sentence), type="tertiary", key=key, width="stretch", wrap=True)
 
 
 def _take(sentence: str) -> None:
-    inputs.put(st.session_state, sentence)
+    inputs.set_request(st.session_state, sentence)
     st.session_state[_COUNT] = st.session_state.get(_COUNT, 0) + 1

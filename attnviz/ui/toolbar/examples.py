@@ -8,17 +8,17 @@ from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.languages import gettext
 from attnviz.trace import Trace
 
-OPENING = "The green house at the end of the street is very old."
+DEFAULT_SENTENCE = "The green house at the end of the street is very old."
 """Default sentence: whole words, and an adjective and its noun that change places."""
 
-FORMER_OPENING = FIGURE_3[0]
+FORMER_DEFAULT_SENTENCE = FIGURE_3[0]
 """Former default sentence, still used by links of that time.
 
 Such links name, for example, a step but no sentence, since the default was left out of them.
 """
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "Changes of order": (OPENING, "The little black cat sleeps on the big red chair.", "He is an honest man."),
+    "Changes of order": (DEFAULT_SENTENCE, "The little black cat sleeps on the big red chair.", "He is an honest man."),
     "One word, several": ("Where is the nearest station, please?", "I have just arrived."),
     "Names and numbers": (
         "Mr Schneider met Mrs Keller in Berlin on 14 May 2009.",
@@ -41,9 +41,9 @@ _OF_A_TRANSLATION = frozenset({"step", "source", "word", "foil", "stage", "targe
 """Address parameters that are meaningless without the sentence they were written for."""
 
 
-def opening(linked: Mapping[str, str]) -> str:
+def default_sentence(linked: Mapping[str, str]) -> str:
     """Return the sentence of an address that names none."""
-    return FORMER_OPENING if _OF_A_TRANSLATION & set(linked) else OPENING
+    return FORMER_DEFAULT_SENTENCE if _OF_A_TRANSLATION & set(linked) else DEFAULT_SENTENCE
 
 
 def remark(trace: Trace) -> str:

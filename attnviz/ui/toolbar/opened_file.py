@@ -69,9 +69,9 @@ def opener() -> None:
     """Draw the file uploader."""
     file_box(
         gettext(
-            "Open a trace file (JSON) saved by attnviz: it has every number and needs no model. Or open "
-            "attention or alignment links of another program: files of toolkits and aligners, JSON, CSV, NumPy, "
-            "PyTorch."
+            "Open a trace file (JSON) saved by attnviz: it has every number of the translation and needs no "
+            "model. Or open attention or alignment links of another program: files of toolkits and aligners, "
+            "JSON, CSV, NumPy, PyTorch."
         ),
         _take,
         key="file",
@@ -114,14 +114,14 @@ def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
 def choose_attention(session: Session, choice: Choice) -> None:
     """Open the chosen sentence of a file; on an error keep the open file, and the form with the message."""
     try:
-        found = choice.file.attention(
+        attention = choice.file.attention(
             choice.number - 1, choice.source, choice.target, normalise=choice.normalise, unescape=choice.unescape
         )
     except AttnvizError as error:
         session[_CHOICE] = replace(choice, problem=str(error))
         session[_OPENED] = replace(session.get(_OPENED, Reopened("", None)), problem="")
         return
-    session[_OPENED] = Reopened(choice.name, WhatIfs(found))
+    session[_OPENED] = Reopened(choice.name, WhatIfs(attention))
     session[_CHOICE] = replace(choice, problem="")
 
 

@@ -9,8 +9,8 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.components.stored_choice.stored_choice import remembered
-from attnviz.ui.page_state.detail_level import DEPTH
-from attnviz.ui.toolbar.detail_level import page_depth_address
+from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
+from attnviz.ui.toolbar.detail_level import page_level_address
 
 TOUR = "tour"
 """Name under which the browser stores the answer."""
@@ -28,12 +28,13 @@ def tour_offer() -> None:
     They have no level of detail from a link or an earlier choice, and have neither taken nor declined the tour; the
     browser stores both.
     """
-    newcomer = page_depth_address()[DEPTH] is None
+    newcomer = page_level_address()[DETAIL_LEVEL] is None
     if not newcomer or remembered(TOUR) in ANSWERS:
         return
     with st.container(key="tour_offer", horizontal=True, vertical_alignment="center"):
-        st.html(
-            f"<p>{gettext('New here? A tour shows on this sentence how it works: eight stops, three minutes.')}</p>"
+        offer = gettext(
+            "New here? A tour shows on this sentence how this translator works: eight stops, three minutes."
         )
+        st.html(f"<p>{offer}</p>")
         st.button(gettext("Take the tour"), type="primary", key="tour_take")
         st.button(gettext("No, thank you"), key="tour_decline")

@@ -16,31 +16,31 @@ from attnviz.trace import Attention
 from attnviz.ui.language import LANGUAGE, language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.detail_level import DEPTH, DEPTHS, forget_depth
+from attnviz.ui.page_state.detail_level import DETAIL_LEVEL, DETAIL_LEVELS, forget_detail_level
 from attnviz.ui.page_state.gold import open_gold
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.link_problems import read_link
 from attnviz.ui.page_state.posterior_section import shows_posterior
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.page_state.what_ifs import tried_in
+from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate
-from attnviz.ui.step.what_if import is_about, take_up
-from attnviz.ui.step.what_ifs import what_if_on_show
+from attnviz.ui.step.what_if import handle_what_if, is_about
+from attnviz.ui.step.what_ifs import current_view
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
-from attnviz.ui.toolbar.detail_level import open_page_depth, page_depth_address
-from attnviz.ui.toolbar.examples import OPENING, remark
+from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
+from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE, remark
 from attnviz.wording.imported_attention import made_by, remarks_of
-from attnviz.wording.learning import attention_taught
+from attnviz.wording.learning import guidance_text
 from attnviz.wording.search import search_name
 
 _LAST, _ASKED = "last_trace", "last_asked"
 
 
 @dataclass(frozen=True)
-class OnShow:
+class ShownTranslation:
     """What a page shows; `view` is None where there is nothing."""
 
     view: View | None
@@ -48,7 +48,7 @@ class OnShow:
     """Whether it is the requested translation."""
 
 
-def translation_on_show(request: Request | None, *, back: bool, steps: bool = False) -> OnShow:
+def shown_translation(request: Request | None, *, back: bool, steps: bool = False) -> ShownTranslation:
     """Return the translation that the pages show for `request`, None where there is no model; draw messages about it.
 
     With `back`, a button closes an open file. The page with `steps` also shows imported attention and remarks on
@@ -71,43 +71,43 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
         saved = opened.trace if opened else None
         if saved and opened:
             _from_file(opened.name, saved, back)
-        asked = None if saved or not request else _translation(request)
-        first = saved or asked or _instead(request)
-        view = _view(first, request if asked else None, opened) if first else None
-        if asked and request:
-            _notice(asked, request.target or "")
+        translated = None if saved or not request else _translation(request)
+        first = saved or translated or _fallback(request)
+        view = _view(first, request if translated else None, opened) if first else None
+        if translated and request:
+            _notice(translated, request.target or "")
             if steps:
-                _remark(asked)
-    return OnShow(view, asked is not None)
+                _remark(translated)
+    return ShownTranslation(view, translated is not None)
 
 
 def _view(first: Trace, request: Request | None, opened: opened_file.Reopened | None) -> View:
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
-    how: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
+    settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.what_ifs if opened else None
-    view = what_if_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
-    if handle({"what_if": partial(take_up, st.session_state, view)}, lambda asked: is_about(view, asked)):
-        view = what_if_on_show(st.session_state, MAIN, first, link(), saved=saved, **how)
-    if problems := tried_in(st.session_state, MAIN).problems:
+    view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
+    if handle({"what_if": partial(handle_what_if, st.session_state, view)}, lambda sent: is_about(view, sent)):
+        view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
+    if problems := stored_what_ifs(st.session_state, MAIN).problems:
         _problem("\n".join(problems), key="what_if_problem")
         st.toast("\n".join(problems))  # the visitor may have scrolled down
     return view
 
 
-def open_shown(view: View, asked: address.Parameters | None) -> None:
-    """Initialise `view` from its link, and set the address parameters to those of `asked`.
+def open_view(view: View, requested: address.Parameters | None) -> None:
+    """Initialise `view` from its link, and set the address parameters to those of `requested`.
 
-    Where `asked` is None, the previous parameters stay.
+    Where `requested` is None, the previous parameters stay.
     """
     session, linked = st.session_state, link()
-    open_page_depth()
+    page_detail_level()
     read_link(
         session,
         view,
         linked,
         address.offered_in_link(session, view)
         | {
-            DEPTH: DEPTHS,
+            DETAIL_LEVEL: DETAIL_LEVELS,
             LANGUAGE: LANGUAGES,
             inputs.MODEL: tuple(models()),
             inputs.SEARCH: SEARCHES,
@@ -116,16 +116,16 @@ def open_shown(view: View, asked: address.Parameters | None) -> None:
     heatmap_choices(session, view, linked)
     shows_posterior(session, view, linked)
     open_gold(session, view, linked)
-    if asked is not None:
-        session[_ASKED] = asked
-    parameters: address.Parameters = session.get(_ASKED, {}) | language_address() | page_depth_address()
-    address.keep_page(session, view.identity, parameters)
+    if requested is not None:
+        session[_ASKED] = requested
+    parameters: address.Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
+    address.set_page_address(session, view.identity, parameters)
 
 
 def forget_link() -> None:
     """Clear all that the address has, so that it is read as in a new session."""
     address.forget_view(st.session_state, MAIN)
-    forget_depth(st.session_state)
+    forget_detail_level(st.session_state)
     opened_file.close(st.session_state)
     inputs.forget_request(st.session_state)
 
@@ -133,19 +133,19 @@ def forget_link() -> None:
 def status(view: View) -> None:
     """Draw the model, device, search and duration."""
     with st.container(key="status", width="stretch"):
-        st.text(what_ran(view))
+        st.text(run_summary(view))
 
 
-def what_ran(view: View) -> str:
+def run_summary(view: View) -> str:
     """Return the model, device, search and duration."""
     trace = view.trace
-    taught = attention_taught(trace.config)
-    where = gettext(
+    taught = guidance_text(trace.config)
+    model = gettext(
         "{model} on {device}", model=f"{trace.model} ({taught})" if taught else trace.model, device=trace.device
     )
-    how = search_name(trace, gettext("forced decoding")) if view.number else _method(trace)
-    told = (gettext("what-if {number}", number=view.number),) if view.number else ()
-    return " · ".join((*told, where, how, f"{1000 * trace.seconds:.0f}\u00a0ms"))
+    search = search_name(trace, gettext("forced decoding")) if view.number else _method(trace)
+    what_if = (gettext("what-if {number}", number=view.number),) if view.number else ()
+    return " · ".join((*what_if, model, search, f"{1000 * trace.seconds:.0f}\u00a0ms"))
 
 
 def nothing_known(trace: Trace) -> bool:
@@ -173,13 +173,13 @@ def _translation(request: Request) -> Trace | None:
     return trace
 
 
-def _instead(request: Request | None) -> Trace | None:
+def _fallback(request: Request | None) -> Trace | None:
     """Return the last translation, or that of the default sentence; None, with a message, where there is no model."""
     if request is None:
         _problem(
             gettext(
-                "No model is installed. Put a model folder in models, or set {variable} to the folder that "
-                "contains it. You can open a trace file without a model.",
+                "No model is installed. Put a model folder in the folder models, or set {variable} to the folder "
+                "that contains your model folders. You can open a trace file without a model.",
                 variable=MODELS_VARIABLE,
             )
         )
@@ -188,7 +188,7 @@ def _instead(request: Request | None) -> Trace | None:
         st.text(gettext("Showing your previous sentence."))
         return cast("Trace", st.session_state[_LAST])
     try:
-        shown = translate(request.folder, request.device, OPENING, request.beam, None)
+        shown = translate(request.folder, request.device, DEFAULT_SENTENCE, request.beam, None)
     except AttnvizError:
         return None
     st.text(gettext("Showing the example sentence of this page."))
@@ -199,7 +199,7 @@ def _from_file(name: str, trace: Any, back: bool) -> None:
     """Draw a message that the trace was read from a file, with its model, and the button `back` to translating."""
     with st.container(key="notice"):
         if not trace.translated:
-            _given(name, trace, back)
+            _imported_notice(name, trace, back)
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(
@@ -216,15 +216,15 @@ def _from_file(name: str, trace: Any, back: bool) -> None:
         _unknown(trace)
 
 
-def _given(name: str, trace: Attention, back: bool) -> None:
+def _imported_notice(name: str, trace: Attention, back: bool) -> None:
     """Draw a message about imported attention and how it was read, with the button `back` to translating."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)))
         if back:
             _back_button()
     choice = opened_file.chosen_attention(st.session_state)
-    format_told = [format_sentence(choice.file)] if choice else []
-    if remarks := [*format_told, *remarks_of(trace)]:
+    sentences = [format_sentence(choice.file)] if choice else []
+    if remarks := [*sentences, *remarks_of(trace)]:
         st.text(" ".join(remarks))
 
 
@@ -237,7 +237,7 @@ def _method(trace: Trace) -> str:
     return search_name(trace, gettext("given translation"))
 
 
-def _notice(trace: Trace, given: str) -> None:
+def _notice(trace: Trace, translation: str) -> None:
     """Draw a message that the translation was given, and the characters that the tokenizer does not know."""
     forced, tokenizer = trace.search.method == "forced", tokenizer_of(trace)
     if not forced and not trace.unknown_characters:
@@ -247,7 +247,7 @@ def _notice(trace: Trace, given: str) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(gettext("Forced decoding of a given translation."), width="content")
                 request_button(gettext("Clear"), partial(inputs.drop_target, st.session_state), key="clear")
-            unseen = tokenizer.unknown_characters(given) if tokenizer else ()
+            unseen = tokenizer.unknown_characters(translation) if tokenizer else ()
             if unseen:
                 st.text(
                     gettext(
@@ -261,10 +261,10 @@ def _notice(trace: Trace, given: str) -> None:
 
 def _remark(trace: Trace) -> None:
     """Draw the remark on an example."""
-    said = remark(trace)
-    if said:
+    text = remark(trace)
+    if text:
         with st.container(key="remark"):
-            st.text(said)
+            st.text(text)
 
 
 def _unknown(trace: Trace) -> None:

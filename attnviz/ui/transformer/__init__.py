@@ -1,1 +1,1 @@
-"""The page *To the transformer*: each rung of a ladder changes how the score of two words is computed."""
+"""The page *To the transformer*: each exhibit changes how the score of two words is computed."""

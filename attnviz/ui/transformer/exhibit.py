@@ -1,4 +1,4 @@
-"""Define the exhibits of the page *To the transformer*, and what they need to know of the models."""
+"""Define the exhibits of the page *To the transformer*, and the models that they use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import models, translate
-from attnviz.ui.shared_payloads import on_show
+from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.toolbar.downloads import Picture
 
 FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE = (
@@ -26,7 +26,7 @@ FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class SentenceRequest:
     """The visitor's sentence, and how it is translated."""
 
     view: View
@@ -40,13 +40,13 @@ class Asked:
         return str(self.view.trace.source_text)
 
     def translated(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
-        """Return the trace of `model`, force-decoded with `target` where given; raise AttnvizError on bad input."""
+        """Return the trace of `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
         trace = translate(str(models()[model]), self.device, self.sentence, self.beam, target)
-        return on_show(trace)
+        return register_trace(trace)
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ExhibitSelection:
     """The current selection in an exhibit, counted from 0."""
 
     step: int
@@ -57,22 +57,22 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A rung of the ladder. No exhibit imports another."""
+    """One step of the comparison, called a rung on the page. No exhibit imports another."""
 
-    open: Callable[[Asked], View]
+    open: Callable[[SentenceRequest], View]
     """Computes the exhibit and returns its view; raises AttnvizError with a sentence where it cannot."""
-    panel: Callable[[View, Asked, ThemeName], None]
+    panel: Callable[[View, SentenceRequest, ThemeName], None]
     """Draws the exhibit."""
-    pictures: Callable[[View, Asked, Chosen, ThemeName], Iterator[Picture]]
+    pictures: Callable[[View, SentenceRequest, ExhibitSelection, ThemeName], Iterator[Picture]]
     """Yields the current figures with their tables, to be saved; also called outside a run of the page."""
     view_id: str
     """Id of the exhibit's view."""
-    tables: Callable[[View, Asked], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    tables: Callable[[View, SentenceRequest], Iterator[tuple[str, pd.DataFrame]]] | None = None
     """Yields tables that belong to no figure."""
 
 
-def missing(*names: str) -> str:
-    """Return a sentence about which of these models are not installed; empty where all are."""
+def missing_models_reason(*names: str) -> str:
+    """Return which of these models are not installed, as a sentence; empty where all are."""
     absent = [name for name in names if name not in models()]
     if not absent:
         return ""

@@ -1,4 +1,4 @@
-"""Draw the last rung: the translations of the visitor's sentence by all five models, side by side."""
+"""Draw the last exhibit: the translations of the visitor's sentence by all five models, side by side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.bleu_by_length import Rows, measured
-from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_payload
+from attnviz.ui.components.chart.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.verification_badge.verification_badge import verification
@@ -31,28 +31,37 @@ from attnviz.ui.resources import models, translate, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification_rows
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER, Asked, Chosen, Exhibit
+from attnviz.ui.transformer.exhibit import (
+    ADDITIVE,
+    DOT,
+    FIXED,
+    LARGE,
+    TRANSFORMER,
+    Exhibit,
+    ExhibitSelection,
+    SentenceRequest,
+)
 from attnviz.wording.parallel_translations import (
     Facts,
+    bleu_gap_sentence,
     by_length_sentence,
     combined_badge,
-    facts_told,
-    looks_told,
+    facts_text,
+    heatmaps_caption,
     misfit_of,
     model_name,
     note,
-    standing,
 )
 from attnviz.wording.verification import discrepancy_text, what_is_verified
 
 MODELS = (FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE)
 """In the order of the page."""
-_FIRST = "What is computed first takes longer."
+_WARM_UP = "What is computed first takes longer."
 """Translated first, so that the warm-up does not count in a model's duration."""
 
 
-def _open(asked: Asked) -> View:
-    traces = _all(asked)
+def _open(request: SentenceRequest) -> View:
+    traces = _all_traces(request)
     if not traces:
         raise AttnvizError(
             gettext(
@@ -63,33 +72,33 @@ def _open(asked: Asked) -> View:
     return View(EXHIBIT.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
 
 
-def _all(asked: Asked) -> list[Any]:
+def _all_traces(request: SentenceRequest) -> list[Any]:
     """Return the translations by the installed models; raise AttnvizError on bad input."""
     folders = models()
-    found = []
+    traces = []
     for name in MODELS:
         if name in folders:
-            translate(str(folders[name]), asked.device, _FIRST, 1, None)
-            found.append(asked.translated(name))
-    return found
+            translate(str(folders[name]), request.device, _WARM_UP, 1, None)
+            traces.append(request.translated(name))
+    return traces
 
 
-def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
-    traces = _all(asked)
+def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+    traces = _all_traces(request)
     st.session_state["attributions_on_show"] = traces  # payloads need the traces held
     if absent := [name for name in MODELS if name not in models()]:
         st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _measured()
-    if told := _standing(rows):
-        st.html(f'<p class="reading">{told}</p>')
+    if sentence := _bleu_gap_sentence(rows):
+        st.html(f'<p class="reading">{sentence}</p>')
     lanes(view, _lanes(view, traces, rows))
     view_state(view)
     _badge(view, traces, theme)
-    st.html(f'<h2 class="section">{gettext("Where the models look")}</h2><p class="reading">{looks_told()}</p>')
+    st.html(f'<h2 class="section">{gettext("Where the models look")}</h2><p class="reading">{heatmaps_caption()}</p>')
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
-        _by_length(view, asked, rows, theme)
+        _by_length(view, request, rows, theme)
 
 
 def _measured() -> Rows:
@@ -104,7 +113,7 @@ def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
         notes += [ngettext("finished after {count} step", "finished after {count} steps", len(notes))] * (
             view.steps - len(notes)
         )
-        drawn.append(written_lane(trace, model_name(trace), facts_told(_facts(trace, rows)), "", notes))
+        drawn.append(written_lane(trace, model_name(trace), facts_text(_facts(trace, rows)), "", notes))
     return lanes_payload("-".join(trace.fingerprint for trace in traces), labels, drawn)
 
 
@@ -126,20 +135,20 @@ def _cell(trace: Any) -> dict[str, Any]:
     return cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
 
 
-def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
-    words = len(asked.sentence.split())
+def _by_length(view: View, request: SentenceRequest, rows: Rows, theme: ThemeName) -> None:
+    words = len(request.sentence.split())
     figure = bleu_by_length(rows, theme, marked=words)
     st.html(f'<h2 class="section">{_length_title()}</h2>')
-    given_chart(view, steady_payload(figure.to_json(), {EVERY_STEP: ("", _length_told(rows))}), "by_length")
+    inline_chart(view, steady_payload(figure.to_json(), {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
 
 
-def _length_told(rows: Rows) -> str:
+def _length_sentence(rows: Rows) -> str:
     return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}], LARGE)
 
 
-def _standing(rows: Rows) -> str:
+def _bleu_gap_sentence(rows: Rows) -> str:
     scores = {name: {row["words"]: float(row["bleu"]) for row in rows if row["model"] == name} for name in MODELS}
-    return standing(scores[ADDITIVE], scores[TRANSFORMER])
+    return bleu_gap_sentence(scores[ADDITIVE], scores[TRANSFORMER])
 
 
 def _length_title() -> str:
@@ -153,33 +162,35 @@ def _badge(view: View, traces: list[Any], theme: ThemeName) -> None:
         verification(view, address(view.trace, "answers-verification", theme, every=False, part=parts))
 
 
-def _verification(asked: PayloadRequest) -> dict[str, Any]:
+def _verification(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the checks of a step in every model; of shorter translations the last step."""
-    step, *others = asked.steps
-    traces = [shown_trace(fingerprint) for fingerprint in asked.part.split(".")]
+    step, *others = request.steps
+    traces = [shown_trace(fingerprint) for fingerprint in request.part.split(".")]
     if others or any(trace is None for trace in traces):
         raise UnknownPayloadError("answers-verification")
-    found: list[tuple[Record, int, Verification]] = []
+    verified: list[tuple[Record, int, Verification]] = []
     for trace in traces:
-        weights, at = weights_of(trace), min(step, len(trace.target_pieces) - 1)
+        weights, trace_step = weights_of(trace), min(step, len(trace.target_pieces) - 1)
         if weights is None:
             raise UnknownPayloadError("answers-verification")
         try:
-            found.append((trace, at, verifier_of(trace, weights).verify(at)))
+            verified.append((trace, trace_step, verifier_of(trace, weights).verify(trace_step)))
         except MisfitError:
-            return {"holds": False, "told": misfit_of(trace), "wrong": [], "about": "", "names": [], "rows": []}
+            return {"holds": False, "summary": misfit_of(trace), "wrong": [], "about": "", "names": [], "rows": []}
     return {
-        "holds": all(one.holds for _, _, one in found),
-        "told": combined_badge([one for _, _, one in found], step),
+        "holds": all(result.holds for _, _, result in verified),
+        "summary": combined_badge([result for _, _, result in verified], step),
         "about": what_is_verified(),
         "wrong": [
-            f"{trace.model}: {discrepancy_text(trace, wrong, at)}"
-            for trace, at, one in found
-            for wrong in one.discrepancies
+            f"{trace.model}: {discrepancy_text(trace, discrepancy, trace_step)}"
+            for trace, trace_step, result in verified
+            for discrepancy in result.discrepancies
         ],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
         "rows": [
-            (f"{trace.model}: {name}", *rest) for trace, _, one in found for name, *rest in verification_rows(one)
+            (f"{trace.model}: {name}", *rest)
+            for trace, _, result in verified
+            for name, *rest in verification_rows(result)
         ],
     }
 
@@ -188,28 +199,28 @@ MAKERS: Mapping[str, Maker] = {"answers-verification": _verification}
 """By the names in their addresses."""
 
 
-def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
-    for trace in _all(asked):
+def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+    for trace in _all_traces(request):
         if trace.attends:
             title, drawn = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
             yield Picture(title, title, f"heatmap-{trace.model}", drawn, heatmap_table(trace), trace.translation)
     if rows := _measured():
-        figure = bleu_by_length(rows, theme, marked=len(asked.sentence.split()))
+        figure = bleu_by_length(rows, theme, marked=len(request.sentence.split()))
         yield Picture(
             _length_title(),
             _length_title(),
             "bleu-by-length",
             figure,
             bleu_by_length_table(rows),
-            f"{_length_told(rows)} {_standing(rows)}".strip(),
+            f"{_length_sentence(rows)} {_bleu_gap_sentence(rows)}".strip(),
         )
 
 
-def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
+def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
     """Yield the translations as a table, one row for each model."""
     rows = _measured()
     frame = []
-    for trace in _all(asked):
+    for trace in _all_traces(request):
         facts = _facts(trace, rows)
         frame.append(
             {

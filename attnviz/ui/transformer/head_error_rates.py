@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attnviz.lru_cache import LRUCache, kept_in, size_of
+from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
 from attnviz.ui.resources import models, weights_digest_of
 
@@ -41,7 +41,7 @@ def head_errors(trace: Any) -> HeadErrors | None:
         return None
 
 
-@kept_in(LRUCache(1 << 18, size=size_of))
+@cached_in(LRUCache(1 << 18, size=size_of))
 def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadErrors | None:  # noqa: ARG001  the key
     with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["links"] == LINKS and row["head"]]

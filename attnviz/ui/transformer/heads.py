@@ -1,4 +1,4 @@
-"""Draw the third rung: all heads of the small transformer for the visitor's sentence, and one opened head."""
+"""Draw the third exhibit: all heads of the small transformer for the visitor's sentence, and one opened head."""
 
 from __future__ import annotations
 
@@ -24,22 +24,28 @@ from attnviz.ui.components.equation.equation import equation
 from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.verification_badge.verification_badge import verification
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import address
-from attnviz.ui.step.step_controls import transport
+from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.transformer.exhibit import TRANSFORMER, Asked, Chosen, Exhibit, missing
+from attnviz.ui.transformer.exhibit import (
+    TRANSFORMER,
+    Exhibit,
+    ExhibitSelection,
+    SentenceRequest,
+    missing_models_reason,
+)
 from attnviz.ui.transformer.head_error_rates import HeadErrors, head_errors
 from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import (
     STAGES,
     head_title,
     kind_name,
-    kind_told,
+    kind_sentence,
     opened_titles,
     row_names,
 )
@@ -51,13 +57,13 @@ PICTURES = ("scores", "weights", "values", "stream")
 """Figures of a head, by their names in the registry."""
 
 
-def _open(asked: Asked) -> View:
-    if told := missing(TRANSFORMER):
-        raise AttnvizError(told)
-    trace = asked.translated(TRANSFORMER)
+def _open(request: SentenceRequest) -> View:
+    if reason := missing_models_reason(TRANSFORMER):
+        raise AttnvizError(reason)
+    trace = request.translated(TRANSFORMER)
     handle({HEAD: _choose})
     opened = named_head(trace, str(st.session_state.get(HEAD) or link().get(HEAD)))
-    opened = opened or heads_of(trace, "cross")[_best(trace)]
+    opened = opened or heads_of(trace, "cross")[_best_head(trace)]
     st.session_state[HEAD] = opened.name
     return View(EXHIBIT.view_id, opened)
 
@@ -66,24 +72,24 @@ def _choose(name: object) -> None:
     st.session_state[HEAD] = str(name)
 
 
-def _best(trace: TransformerTrace) -> int:
+def _best_head(trace: TransformerTrace) -> int:
     """Return the index of the cross-attention head that is opened first: that with the lowest error rate."""
-    measured = head_errors(trace)
-    if measured is None:
+    errors = head_errors(trace)
+    if errors is None:
         return 0
-    names = [(one.layer, one.head) for one in heads_of(trace, "cross")]
-    return names.index(min(measured.rates, key=measured.rates.__getitem__)) if set(names) == set(measured.rates) else 0
+    names = [(head.layer, head.head) for head in heads_of(trace, "cross")]
+    return names.index(min(errors.rates, key=errors.rates.__getitem__)) if set(names) == set(errors.rates) else 0
 
 
-def _panel(view: View, asked: Asked, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others
+def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others
     opened: OpenHead = view.trace
 
-    measured = head_errors(opened.trace)
-    gallery(view, _groups(opened.trace, opened.trace.fingerprint, repr(measured), language()), opened.name, HEAD)
-    if measured:
-        st.html(f'<p class="reading">{_measured_told(measured)}</p>')
-    st.html(f'<h2 class="section opened">{head_title(opened)}</h2><p class="reading">{kind_told(opened.kind)}</p>')
-    transport(view, _pair(opened.kind))
+    errors = head_errors(opened.trace)
+    gallery(view, _groups(opened.trace, opened.trace.fingerprint, repr(errors), language()), opened.name, HEAD)
+    if errors:
+        st.html(f'<p class="reading">{_error_rate_sentence(errors)}</p>')
+    st.html(f'<h2 class="section opened">{head_title(opened)}</h2><p class="reading">{kind_sentence(opened.kind)}</p>')
+    step_controls(view, _pair(opened.kind))
     left, right = st.columns([11, 10], gap="large")
     with left:
         steady_chart(view, _heatmap(opened, opened.fingerprint, theme, language()), "{}", "heatmap")
@@ -127,71 +133,78 @@ def _pair(kind: Kind) -> Pair:
     return Pair(row_names(kind), spoken, written=kind != "encoder")
 
 
-@made_once
+@cached_for_all
 def _groups(
     _trace: TransformerTrace,
     identity: str,  # noqa: ARG001
-    rated: str,  # noqa: ARG001
+    rates_key: str,  # noqa: ARG001
     code: str,  # noqa: ARG001  the key of the cache
 ) -> list[dict[str, object]]:
-    measured, groups = head_errors(_trace), []
+    errors, groups = head_errors(_trace), []
     for kind in get_args(Kind):
-        rates = measured.rates if measured and kind == "cross" else {}
+        rates = errors.rates if errors and kind == "cross" else {}
         heads = heads_of(_trace, kind)
-        cells = [_cell(one, rates.get((one.layer, one.head))) for one in heads]
-        groups.append(group(kind_name(kind), kind_told(kind), cells, len(heads) // (heads[-1].layer + 1)))
+        cells = [_cell(head, rates.get((head.layer, head.head))) for head in heads]
+        groups.append(group(kind_name(kind), kind_sentence(kind), cells, len(heads) // (heads[-1].layer + 1)))
     return groups
 
 
-def _cell(one: OpenHead, rate: float | None) -> dict[str, object]:
+def _cell(head: OpenHead, rate: float | None) -> dict[str, object]:
     note = "" if rate is None else gettext("AER {rate}", rate=decimal(rate))
-    label = ", ".join(filter(None, (head_title(one), note)))
-    return cell(one.name, one.weights, f"{one.layer + 1}.{one.head + 1}", note, label)
+    label = ", ".join(filter(None, (head_title(head), note)))
+    return cell(head.name, head.weights, f"{head.layer + 1}.{head.head + 1}", note, label)
 
 
-def _measured_told(measured: HeadErrors) -> str:
-    layer, head = min(measured.rates, key=measured.rates.__getitem__)
+def _error_rate_sentence(errors: HeadErrors) -> str:
+    layer, head = min(errors.rates, key=errors.rates.__getitem__)
     return gettext(
         "Below each heatmap: layer and head. Below a cross-attention head: also its alignment error rate (AER), "
         "from 0 (all links agree) to 1 (none agrees). It compares the head’s links with manual word alignments "
         "of {sentences} sentences. Head {head} of layer {layer} aligns best: {rate}. No alignment guided its "
         "training.",
-        sentences=measured.sentences,
+        sentences=errors.sentences,
         layer=layer + 1,
         head=head + 1,
-        rate=decimal(measured.rates[layer, head]),
+        rate=decimal(errors.rates[layer, head]),
     )
 
 
-@made_once
+@cached_for_all
 def _heatmap(_opened: OpenHead, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  the key
     return str(heatmap(_opened, theme=theme).to_json())
 
 
-def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
     opened: OpenHead = view.trace
-    name, measured = head_title(opened), head_errors(opened.trace)
-    rates = measured.rates if measured else {}
-    title, gallery_of = gettext("All heads"), head_gallery(opened.trace, rates, theme=theme)
+    name, errors = head_title(opened), head_errors(opened.trace)
+    rates = errors.rates if errors else {}
+    title, gallery_figure = gettext("All heads"), head_gallery(opened.trace, rates, theme=theme)
     yield Picture(
         title,
         title,
         "heads",
-        gallery_of,
+        gallery_figure,
         head_gallery_table(opened.trace, rates),
-        _measured_told(measured) if measured else "",
+        _error_rate_sentence(errors) if errors else "",
     )
     yield Picture(
-        name, name, f"head-{opened.name}", heatmap(opened, theme=theme), heatmap_table(opened), kind_told(opened.kind)
+        name,
+        name,
+        f"head-{opened.name}",
+        heatmap(opened, theme=theme),
+        heatmap_table(opened),
+        kind_sentence(opened.kind),
     )
-    subject = Subject(opened, chosen.step, source=chosen.source)
-    for each in ("products", *PICTURES):
-        figure = STEP_FIGURES[each]
-        heading = gettext("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=chosen.step + 1)
+    subject = Subject(opened, selection.step, source=selection.source)
+    for figure_name in ("products", *PICTURES):
+        figure = STEP_FIGURES[figure_name]
+        heading = gettext(
+            "{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=selection.step + 1
+        )
         yield Picture(
             figure.title(subject),
             heading,
-            f"head-{opened.name}-{chosen.step + 1}-{each}",
+            f"head-{opened.name}-{selection.step + 1}-{figure_name}",
             figure.draw(subject, theme=theme),
             figure.table(subject),
         )

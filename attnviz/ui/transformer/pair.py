@@ -1,4 +1,4 @@
-"""Draw the second rung: two sentences of the visitor's, compared by attention without recurrence."""
+"""Draw the second exhibit: two sentences of the visitor's, compared by attention without recurrence."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ from attnviz.ui.components.chart.chart import (
     EVERY_STEP,
     AtStep,
     chart_payload,
-    given_chart,
+    inline_chart,
     steady_chart,
     steady_payload,
 )
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.player.player import Pair
-from attnviz.ui.components.verification_badge.verification_badge import given_verification
+from attnviz.ui.components.verification_badge.verification_badge import inline_verification
 from attnviz.ui.fields import text_box
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import detector_folder, judged, weights_of_detector
-from attnviz.ui.step.step_controls import transport
+from attnviz.ui.resources import detector_folder, judgement_of, weights_of_detector
+from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import verification_rows
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.transformer.exhibit import Asked, Chosen, Exhibit
+from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import choose_swap
 from attnviz.wording import judgement as wording
 from attnviz.wording.verification import what_is_verified
 
 FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
-_OF = "pair_of"
+_FRENCH_OF = "pair_of"
 
 
-def _open(asked: Asked) -> View:
+def _open(request: SentenceRequest) -> View:
     folder = detector_folder()
     if folder is None:
         raise AttnvizError(
@@ -66,17 +66,19 @@ def _open(asked: Asked) -> View:
                 "decomposable and put its folder next to the models, for example as models/detector."
             )
         )
-    return View(EXHIBIT.view_id, PairAttention(judged(folder, asked.device, asked.sentence, _french(asked))))
+    return View(
+        EXHIBIT.view_id, PairAttention(judgement_of(folder, request.device, request.sentence, _french(request)))
+    )
 
 
-def _french(asked: Asked) -> str:
+def _french(request: SentenceRequest) -> str:
     """Draw the box of the French sentence, by default the translation; return its text."""
-    session, translation = st.session_state, str(asked.view.trace.translation)
-    if session.get(_OF) not in (None, asked.sentence):
+    session, translation = st.session_state, str(request.view.trace.translation)
+    if session.get(_FRENCH_OF) not in (None, request.sentence):
         session[FRENCH] = translation  # the typed text belongs to another sentence
     elif not session.get(FRENCH):
         session[FRENCH] = link().get(FRENCH) or translation
-    session[_OF] = asked.sentence
+    session[_FRENCH_OF] = request.sentence
     text = text_box(
         gettext("French sentence"),
         key=FRENCH,
@@ -88,93 +90,97 @@ def _french(asked: Asked) -> str:
     return text.strip() or translation
 
 
-def french_in_address(asked: Asked) -> str | None:
+def french_in_address(request: SentenceRequest) -> str | None:
     """Return the address parameter of the French sentence; None for the translation."""
     text = str(st.session_state.get(FRENCH) or "").strip()
-    return text if text and text != asked.view.trace.translation else None
+    return text if text and text != request.view.trace.translation else None
 
 
-def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
-    looks: PairAttention = view.trace
-    judgement = looks.judgement
-    st.html(f'<p class="reading">{wording.detector_told()}</p>')
-    transport(view, Pair((gettext("English"), gettext("French")), written=False))
-    given_verification(view, _verification(judgement, judgement.fingerprint, language()))
-    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attend_told()}</p>')
+def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+    attention: PairAttention = view.trace
+    judgement = attention.judgement
+    st.html(f'<p class="reading">{wording.detector_caption()}</p>')
+    step_controls(view, Pair((gettext("English"), gettext("French")), written=False))
+    inline_verification(view, _verification(judgement, judgement.fingerprint, language()))
+    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attention_caption()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
-        steady_chart(view, _heatmap(looks, looks.fingerprint, theme, language(), True), "{}", "heatmap")
+        steady_chart(view, _heatmap(attention, attention.fingerprint, theme, language(), True), "{}", "heatmap")
     with right:
         other = PairAttention(judgement, "source")
-        given_chart(view, steady_payload(_heatmap(other, other.fingerprint, theme, language(), False), {}), "other_way")
+        inline_chart(
+            view, steady_payload(_heatmap(other, other.fingerprint, theme, language(), False), {}), "other_way"
+        )
     left, right = st.columns(2, gap="large")
     with left:
         st.html(f'<h2 class="section">{gettext("Compare")}</h2>')
-        given_chart(view, _compared(judgement, judgement.fingerprint, theme, language()), "compared")
+        inline_chart(view, _compared(judgement, judgement.fingerprint, theme, language()), "compared")
     with right, st.container(key=view.key("ladder_verdict")):
         st.html(
             f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
             f'<p class="reading"><b>{wording.verdict(judgement)}</b></p>'
         )
         inline_equation(view, wording.verdict_equation(judgement, theme), "verdict")
-    _swap(view, asked, judgement, theme)
+    _swap(view, request, judgement, theme)
 
 
-def _swap(view: View, asked: Asked, judgement: Judgement, theme: ThemeName) -> None:
+def _swap(view: View, request: SentenceRequest, judgement: Judgement, theme: ThemeName) -> None:
     """Draw the English sentence as a bag of vectors, and the controls that swap two of its words."""
     st.html(f'<h2 class="section">{gettext("A bag of vectors")}</h2>')
-    places = choose_swap(asked.sentence)
+    places = choose_swap(request.sentence)
     other, identity = None, judgement.fingerprint
     if places:
-        other = _after(asked, judgement, places)
+        other = _swapped_judgement(request, judgement, places)
         identity += other.fingerprint
         st.text(other.source_text)
-    given_chart(view, _bag(judgement, other, identity, theme, language()), "bag")
+    inline_chart(view, _bag(judgement, other, identity, theme, language()), "bag")
 
 
-def _after(asked: Asked, judgement: Judgement, places: tuple[int, int]) -> Judgement:
+def _swapped_judgement(request: SentenceRequest, judgement: Judgement, places: tuple[int, int]) -> Judgement:
     folder = detector_folder()
     assert folder is not None  # checked by _open
-    return judged(folder, asked.device, swapped(asked.sentence, *places), judgement.target_text)
+    return judgement_of(folder, request.device, swapped(request.sentence, *places), judgement.target_text)
 
 
-@made_once
+@cached_for_all
 def _bag(
-    _one: Judgement,
+    _judgement: Judgement,
     _other: Judgement | None,
     identity: str,  # noqa: ARG001
     theme: ThemeName,
     code: str,  # noqa: ARG001  the key
 ) -> dict[str, Any]:
-    return steady_payload(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", _bag_told(_one, _other))})
+    return steady_payload(
+        bag_figure(_judgement, _other, theme=theme).to_json(), {EVERY_STEP: ("", _bag_sentence(_judgement, _other))}
+    )
 
 
-def _bag_told(one: Judgement, other: Judgement | None) -> str:
+def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
     """Return what the bag is or, with two words swapped, the effect of that.
 
     It includes whether the recomputation of both gives bitwise equal probabilities.
     """
     if other is None:
-        return wording.bag_told()
-    places, weights = reordered(one, other), weights_of_detector(one)
-    difference = None if places is None else largest_difference(one, other, places)
+        return wording.comparisons_caption()
+    places, weights = reordered(judgement, other), weights_of_detector(judgement)
+    difference = None if places is None else largest_difference(judgement, other, places)
     exact = False
     if places is not None and weights is not None:
-        found = [recompute_decomposable(weights, each.source_ids, each.target_ids) for each in (one, other)]
-        exact = bool((found[0].probabilities == found[1].probabilities).all())
-    return wording.swap_told(one, other, difference, exact=exact)
+        recomputed = [recompute_decomposable(weights, each.source_ids, each.target_ids) for each in (judgement, other)]
+        exact = bool((recomputed[0].probabilities == recomputed[1].probabilities).all())
+    return wording.swap_sentence(judgement, other, difference, exact=exact)
 
 
-@made_once
-def _heatmap(_looks: PairAttention, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
+@cached_for_all
+def _heatmap(_attention: PairAttention, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
     """Return the attention of one sentence to the other, as JSON; rows are steps of the view only where `linked`."""
-    figure = attend_figure(_looks, theme=theme)
+    figure = attend_figure(_attention, theme=theme)
     if not linked:
         figure.layout.meta = {name: figure.layout.meta[name] for name in ("alt", "narrowest", "widest")}
     return str(figure.to_json())
 
 
-@made_once
+@cached_for_all
 def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001
     return chart_payload(
         to_json(compared_template(_judgement, theme)),
@@ -185,33 +191,33 @@ def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str)
     )
 
 
-@made_once
+@cached_for_all
 def _verification(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key
     weights = weights_of_detector(_judgement)
     if weights is None:
-        told = gettext(
+        text = gettext(
             "Numbers not verified: the model that computed them, “{model}”, is not installed.", model=_judgement.model
         )
-        return {"holds": False, "told": told, "wrong": [], "about": "", "names": [], "rows": []}
-    found = verify_judgement(_judgement, weights)
+        return {"holds": False, "summary": text, "wrong": [], "about": "", "names": [], "rows": []}
+    verified = verify_judgement(_judgement, weights)
     return {
-        "holds": found.holds,
-        "told": wording.pair_badge(found),
+        "holds": verified.holds,
+        "summary": wording.pair_badge(verified),
         "about": what_is_verified(),
         "wrong": [],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
-        "rows": verification_rows(found, wording.quantity_names()),
+        "rows": verification_rows(verified, wording.quantity_names()),
     }
 
 
-def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:
-    looks: PairAttention = view.trace
-    judgement, step = looks.judgement, chosen.step
+def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:
+    attention: PairAttention = view.trace
+    judgement, step = attention.judgement, selection.step
     for each, name in (
-        (looks, gettext("French looks at English")),
+        (attention, gettext("French looks at English")),
         (PairAttention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield Picture(name, name, f"attend-{each.asking}", attend_figure(each, theme=theme), heatmap_table(each))
+        yield Picture(name, name, f"attend-{each.query_side}", attend_figure(each, theme=theme), heatmap_table(each))
     title = gettext("Comparison of piece {number}", number=step + 1)
     figure = filled(compared_template(judgement, theme), compared_values(judgement, step))
     yield Picture(
@@ -222,7 +228,7 @@ def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Ite
         compared_table(judgement, step),
         compared_sentence(judgement, step),
     )
-    other = _after(asked, judgement, chosen.swap) if chosen.swap else None
+    other = _swapped_judgement(request, judgement, selection.swap) if selection.swap else None
     title = gettext("A bag of vectors")
     yield Picture(
         title,
@@ -230,13 +236,13 @@ def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Ite
         "bag",
         bag_figure(judgement, other, theme=theme),
         bag_table(judgement, other),
-        _bag_told(judgement, other),
+        _bag_sentence(judgement, other),
     )
 
 
-def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  as others
+def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  as others
     """Yield the numbers of the verdict, which are in no figure."""
-    yield gettext("The sums of the comparisons, and the layer above them"), aggregated_table(view.trace.judgement)
+    yield gettext("The sums of the comparisons, and the hidden layer"), aggregated_table(view.trace.judgement)
     yield gettext("The verdict"), verdict_table(view.trace.judgement)
 
 

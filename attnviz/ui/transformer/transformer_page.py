@@ -1,4 +1,4 @@
-"""Draw the page *To the transformer* below its sentence: the current rung, its exhibit, and downloads.
+"""Draw the page *To the transformer* below its sentence: the current exhibit and downloads.
 
 The server computes the current exhibit only.
 """
@@ -30,16 +30,16 @@ from attnviz.ui.requests import begin_fragment
 from attnviz.ui.session_payloads import payload
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.style import theme_name
-from attnviz.ui.text_passages import references, text_passage
-from attnviz.ui.toolbar.downloads import file_name, offer_pictures, picture_box, picture_file, story_pictures
+from attnviz.ui.text_sections import references, text_section
+from attnviz.ui.toolbar.downloads import download_box, file_name, offer_pictures, picture_file, story_pictures
 from attnviz.ui.transformer import energies, five_models, heads, pair
-from attnviz.ui.transformer.exhibit import Asked, Chosen, Exhibit
+from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import SWAP, chosen_swap
 from attnviz.wording import transformer_page
-from attnviz.wording.transformer_page import LINES, Rung, ladder_equation, rung_names
+from attnviz.wording.transformer_page import LINES, Rung, exhibit_equation, exhibit_titles
 
 RUNG = "rung"
-"""Name of the current rung, in the session state and in the address."""
+"""Name of the current exhibit, called a rung on the page, in the session state and in the address."""
 EXHIBITS: Mapping[str, Exhibit] = {
     "dot": energies.EXHIBIT,
     "pair": pair.EXHIBIT,
@@ -48,35 +48,35 @@ EXHIBITS: Mapping[str, Exhibit] = {
 }
 """By their names in the address, in the order of the page."""
 _CHOICES = (RUNG, heads.HEAD, SWAP)
-_HELD = "transformer_on_show"
+_SHOWN_TRACES = "transformer_on_show"
 
 
-def transformer_view(asked: Asked) -> None:
-    """Draw the chosen rung for the sentence of `asked`."""
+def transformer_view(request: SentenceRequest) -> None:
+    """Draw the chosen exhibit for the sentence of `request`."""
     session = st.session_state
     for name in _CHOICES:
         session.setdefault(name, link().get(name))
-    chosen = _chosen_rung()
+    chosen = _chosen_exhibit()
     exhibit = EXHIBITS[chosen]
-    text_passage(transformer_page.story(_rung(chosen)))
+    text_section(transformer_page.story(_rung(chosen)))
     try:
         with st.spinner(gettext("Translating…")):
-            view = exhibit.open(asked)
+            view = exhibit.open(request)
     except AttnvizError as error:
         with st.container(key="transformer_problem"):
             st.text(str(error))
         return
-    session[_HELD] = view.trace, asked.view.trace  # payloads are available while the session holds the traces
-    _write_address(view, asked, chosen)
+    session[_SHOWN_TRACES] = view.trace, request.view.trace  # payloads are available while the session holds the traces
+    _write_address(view, request, chosen)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        exhibit.panel(view, asked, theme_name())
+        exhibit.panel(view, request, theme_name())
         if LINES[_rung(chosen)]:
             with st.container(key=view.key("ladder")):
                 st.html(f'<h2 class="section">{gettext("What this rung changes, as a formula")}</h2>')
-                inline_equation(view, ladder_equation(_rung(chosen), theme_name()), "ladder")
-        _tables(view, exhibit, asked)
+                inline_equation(view, exhibit_equation(_rung(chosen), theme_name()), "ladder")
+        _tables(view, exhibit, request)
     with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
-        _downloads(view, exhibit, asked, _rung(chosen))
+        _downloads(view, exhibit, request, _rung(chosen))
         copy_link(view)
     references(transformer_page.REFERENCES)
 
@@ -89,9 +89,9 @@ def forget_transformer(session: Session) -> None:
         address.forget_view(session, exhibit.view_id)
 
 
-def _chosen_rung() -> str:
-    """Draw the ladder; return the chosen rung."""
-    names = {name: title for name, title in rung_names().items() if name in EXHIBITS}
+def _chosen_exhibit() -> str:
+    """Draw the choice of the exhibit; return its name."""
+    names = {name: title for name, title in exhibit_titles().items() if name in EXHIBITS}
     return segmented_control(
         gettext("Rung"),
         names,
@@ -102,81 +102,83 @@ def _chosen_rung() -> str:
 
 
 def _rung(name: str) -> Rung:
-    return next(one for one in get_args(Rung) if one == name)
+    return next(rung for rung in get_args(Rung) if rung == name)
 
 
-def _write_address(view: View, asked: Asked, chosen: str) -> None:
+def _write_address(view: View, request: SentenceRequest, chosen: str) -> None:
     """Write the parameters of the other pages' view and of this page into the address."""
     session = st.session_state
-    address.write_too(session, address.own_parameters(session, asked.view))
+    address.add_parameters(session, address.own_parameters(session, request.view))
     first = next(iter(EXHIBITS))
-    address.write_too(
+    address.add_parameters(
         session,
         {
             RUNG: None if chosen == first else chosen,
             heads.HEAD: session[heads.HEAD] if chosen == "heads" else None,
-            pair.FRENCH: pair.french_in_address(asked) if chosen == "pair" else None,
+            pair.FRENCH: pair.french_in_address(request) if chosen == "pair" else None,
             SWAP: session.get(SWAP) if chosen == "pair" else None,
         },
     )
-    address.enter(session, f"{chosen} {view.identity}")
-    address.lead(session, view, asked.view)
+    address.add_history_entry(session, f"{chosen} {view.identity}")
+    address.set_address_view(session, view, request.view)
 
 
-def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
+def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:
     """Offer the numbers in the figures, computed only while the box is open."""
-    theme, swap = theme_name(), chosen_swap(asked.sentence)
+    theme, swap = theme_name(), chosen_swap(request.sentence)
 
     def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
-        drawn = exhibit.pictures(view, asked, _on_show(view, selection, swap), theme)
-        found = [(one.heading, one.numbers) for one in drawn]
-        return found + (list(exhibit.tables(view, asked)) if exhibit.tables else [])
+        pictures = exhibit.pictures(view, request, _selection(view, selection, swap), theme)
+        tables = [(picture.heading, picture.numbers) for picture in pictures]
+        return tables + (list(exhibit.tables(view, request)) if exhibit.tables else [])
 
     table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", made)
 
 
 @st.fragment
 @in_turn
-def _downloads(view: View, exhibit: Exhibit, asked: Asked, rung: Rung) -> None:
+def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, rung: Rung) -> None:
     """Offer the figures, drawn when the box is opened."""
     begin_fragment()
-    swap, code = chosen_swap(asked.sentence), language()
+    swap, code = chosen_swap(request.sentence), language()
 
     def drawn(selection: Selection) -> Iterator[PictureFile]:
-        pictures = exhibit.pictures(view, asked, _on_show(view, selection, swap), "light")
-        return (picture_file(asked.view.trace, one) for one in pictures)
+        pictures = exhibit.pictures(view, request, _selection(view, selection, swap), "light")
+        return (picture_file(request.view.trace, picture) for picture in pictures)
 
     def lecture(selection: Selection) -> bytes:
         set_language(code)
-        chosen = _on_show(view, selection, swap)
-        return story_html(functools.partial(_told, view, exhibit, asked, chosen, rung)).encode("utf-8")
+        chosen = _selection(view, selection, swap)
+        return story_html(functools.partial(_lecture, view, exhibit, request, chosen, rung)).encode("utf-8")
 
     def offer() -> None:
         offer_pictures(view, drawn, str(swap))
         at = payload(view, "lecture", str(swap), lecture)
-        file = file_name(asked.view.trace, f"{rung}.html")
+        file = file_name(request.view.trace, f"{rung}.html")
         file_link(view, gettext("Page for a lecture, HTML"), at, file, "lecture_page")
 
-    picture_box(offer)
+    download_box(offer)
 
 
-def _told(view: View, exhibit: Exhibit, asked: Asked, chosen: Chosen, rung: Rung, theme: ThemeName) -> Story:
-    """Return the page for a lecture with the current rung."""
-    told, tables = transformer_page.story(rung), tuple(exhibit.tables(view, asked)) if exhibit.tables else ()
-    equation = ladder_equation(rung, theme)
+def _lecture(
+    view: View, exhibit: Exhibit, request: SentenceRequest, selection: ExhibitSelection, rung: Rung, theme: ThemeName
+) -> Story:
+    """Return the lecture page of the current exhibit."""
+    text, tables = transformer_page.story(rung), tuple(exhibit.tables(view, request)) if exhibit.tables else ()
+    equation = exhibit_equation(rung, theme)
     note = (transformer_page.note(rung),) if LINES[rung] else ()
     shown = Chapter(
-        told.heading,
-        (*told.paragraphs, *note),
-        story_pictures(exhibit.pictures(view, asked, chosen, theme)),
+        text.heading,
+        (*text.paragraphs, *note),
+        story_pictures(exhibit.pictures(view, request, selection, theme)),
         tables,
         equation.latex if LINES[rung] else "",
     )
     opening = Chapter(transformer_page.opening().heading, transformer_page.opening().paragraphs)
     return Story(
-        gettext("To the transformer"), asked.sentence, (opening, shown), references=transformer_page.REFERENCES
+        gettext("To the transformer"), request.sentence, (opening, shown), references=transformer_page.REFERENCES
     )
 
 
-def _on_show(view: View, selection: Selection, swap: tuple[int, int] | None) -> Chosen:
-    return Chosen(selection.step, source_of(selection, view.trace), swap)
+def _selection(view: View, selection: Selection, swap: tuple[int, int] | None) -> ExhibitSelection:
+    return ExhibitSelection(selection.step, source_of(selection, view.trace), swap)

@@ -13,12 +13,12 @@ from attnviz.wording.labels import shorten
 
 SWAP = "swap"
 """Name of the choice in session state and address: the words' places from 1, such as "2.5"; none while unswapped."""
-_ONE, _OTHER = "swap_one", "swap_other"
+_FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"
 
 
 def chosen_swap(sentence: str) -> tuple[int, int] | None:
     """Return the 0-based indices of the two swapped words; None while unswapped."""
-    return _places(st.session_state.get(SWAP), len(sentence.split()))
+    return _parse_swap(st.session_state.get(SWAP), len(sentence.split()))
 
 
 def choose_swap(sentence: str) -> tuple[int, int] | None:
@@ -26,7 +26,7 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
     words, chosen = sentence.split(), chosen_swap(sentence)
     if len(words) < 2:
         return None
-    usual = chosen or (min(1, len(words) - 2), max(len(words) - 2, min(1, len(words) - 2) + 1))
+    defaults = chosen or (min(1, len(words) - 2), max(len(words) - 2, min(1, len(words) - 2) + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="swap_words"):
         places = [
             st.selectbox(
@@ -39,13 +39,13 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
                 width=220,
             )
             for key, place, label in zip(
-                (_ONE, _OTHER), usual, (gettext("This word"), gettext("and this one")), strict=True
+                (_FIRST_WORD, _SECOND_WORD), defaults, (gettext("This word"), gettext("and this one")), strict=True
             )
         ]
         label = gettext("Undo the swap") if chosen else gettext("Swap them")
         request_button(
             label,
-            partial(_press, None if chosen else places),
+            partial(_store_swap, None if chosen else places),
             key="swap_button",
             type="primary",
             disabled=places[0] == places[1],
@@ -53,14 +53,14 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
     return chosen
 
 
-def _press(places: list[int] | None) -> None:
+def _store_swap(places: list[int] | None) -> None:
     st.session_state[SWAP] = None if places is None else ".".join(str(place + 1) for place in sorted(places))
 
 
-def _places(value: object, count: int) -> tuple[int, int] | None:
+def _parse_swap(value: object, count: int) -> tuple[int, int] | None:
     """Return the indices that a link or the session state has, None where they are invalid."""
-    found = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})", str(value))
-    if not found:
+    match = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})", str(value))
+    if not match:
         return None
-    one, other = (int(text) - 1 for text in found.groups())
-    return (one, other) if 0 <= one < other < count else None
+    first, second = (int(text) - 1 for text in match.groups())
+    return (first, second) if 0 <= first < second < count else None

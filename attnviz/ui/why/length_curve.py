@@ -11,14 +11,14 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.bleu_by_length import FILE, Rows
 from attnviz.ui.bleu_by_length import measured as measured_of
-from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_payload
+from attnviz.ui.components.chart.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import MODELS, Trio
 from attnviz.wording.why import length_sentence
 
 
-def by_length(view: View, three: Trio, theme: ThemeName) -> str:
+def by_length_panel(view: View, three: Trio, theme: ThemeName) -> str:
     """Draw the figure; where nothing was measured, return a sentence that says so."""
     rows = measured()
     if not rows:
@@ -27,19 +27,19 @@ def by_length(view: View, three: Trio, theme: ThemeName) -> str:
             "sentence length.",
             file=FILE,
         )
-    words = len(three.good.source_text.split())
+    words = len(three.reference.source_text.split())
     figure = bleu_by_length(rows, theme, marked=words)
-    record = steady_payload(figure.to_json(), {EVERY_STEP: ("", _told(rows, words, three))})
-    given_chart(view, record, "by_length")
+    payload = steady_payload(figure.to_json(), {EVERY_STEP: ("", _sentence(rows, words, three))})
+    inline_chart(view, payload, "by_length")
     return ""
 
 
 def measured() -> Rows:
-    """Return the measured rows of the three models; nothing where they are missing or damaged."""
+    """Return the measured rows of the three models; empty where they are absent or damaged."""
     return measured_of(MODELS)
 
 
-def _told(rows: Rows, words: int, three: Trio) -> str:
+def _sentence(rows: Rows, words: int, three: Trio) -> str:
     bucket = bucket_of(words, list(dict.fromkeys(row["words"] for row in rows)))
     if bucket is None:
         return ""
@@ -57,9 +57,9 @@ def by_length_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa
 def by_length_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
     """Yield the figure as it is saved."""
     if rows := measured():
-        words = len(three.good.source_text.split())
-        figure, told = bleu_by_length(rows, theme, marked=words), _told(rows, words, three)
-        yield Picture(_title(), _title(), "bleu-by-length", figure, bleu_by_length_table(rows), told)
+        words = len(three.reference.source_text.split())
+        figure, sentence = bleu_by_length(rows, theme, marked=words), _sentence(rows, words, three)
+        yield Picture(_title(), _title(), "bleu-by-length", figure, bleu_by_length_table(rows), sentence)
 
 
 def _title() -> str:

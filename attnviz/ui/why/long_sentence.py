@@ -15,7 +15,7 @@ from attnviz.ui.page_state.view import Session
 LONG = "long"
 """Name of the choice in session state and address: the number of a sentence of the paper, from 1, or `_OWN`."""
 _OWN = "own"
-_LABEL = 22
+_LABEL_LENGTH = 22
 
 
 def choose_long_sentence(own: str) -> str:
@@ -28,7 +28,9 @@ def choose_long_sentence(own: str) -> str:
     offered = {str(number): sentence for number, sentence in enumerate(TABLE_3, 1)}
     if len(clauses(own)) > 1:
         offered[_OWN] = own
-    names = {value: gettext("Yours") if value == _OWN else _named(sentence) for value, sentence in offered.items()}
+    names = {
+        value: gettext("Yours") if value == _OWN else _first_words(sentence) for value, sentence in offered.items()
+    }
     first = next(iter(offered))
     chosen = segmented_control(
         gettext("The sentence that grows"),
@@ -37,7 +39,7 @@ def choose_long_sentence(own: str) -> str:
         default=first,
         label_visibility="collapsed",
     )
-    address.write_too(session, {LONG: None if chosen == first else chosen})
+    address.add_parameters(session, {LONG: None if chosen == first else chosen})
     return offered[chosen]
 
 
@@ -46,6 +48,6 @@ def forget_long_sentence(session: Session) -> None:
     session.pop(LONG, None)
 
 
-def _named(sentence: str) -> str:
+def _first_words(sentence: str) -> str:
     """Return the first words of a sentence."""
-    return f"{sentence[:_LABEL].rsplit(' ', 1)[0]} …"
+    return f"{sentence[:_LABEL_LENGTH].rsplit(' ', 1)[0]} …"

@@ -10,7 +10,7 @@ import pandas as pd
 from attnviz import Trace
 from attnviz.languages import gettext, language, ngettext
 from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_payload, written_lane
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.why.three_models import Trio
 from attnviz.wording.labels import quote, shorten
@@ -18,13 +18,13 @@ from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.why import attention_name
 
 
-def race(view: View, three: Trio) -> None:
+def translations_panel(view: View, three: Trio) -> None:
     """Draw the three translations of `three` with their step controls."""
     identity = "-".join(trace.fingerprint for trace in three.own)
     lanes(view, _payload(three, identity, language()))
 
 
-@made_once
+@cached_for_all
 def _payload(_three: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  the key of the cache
     count = len(_three.longest.target_pieces)
     labels = [gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
@@ -34,25 +34,26 @@ def _payload(_three: Trio, identity: str, code: str) -> dict[str, object]:  # no
 def _lane(trace: Trace, count: int) -> dict[str, object]:
     kind, units = str(trace.config["attention"]), trace.contexts.shape[1]
     if trace.attends:
-        told = gettext(
+        caption = gettext(
             "Before each piece, the model looks at the English again. Every word gets a weight; the weights add "
             "up to 1."
         )
-        strip = gettext(
+        vector_caption = gettext(
             "The context vector: {units} numbers, different at every step. Half come from reading forwards, half "
             "from reading backwards.",
             units=units,
         )
     else:
-        told = gettext(
-            "The model has read the sentence into one vector and cannot look at it again: no word has a weight."
+        caption = gettext(
+            "The model has compressed the sentence into one vector and cannot look back at the sentence: no word "
+            "has a weight."
         )
-        strip = gettext(
-            "The context vector: {units} numbers, the same at every step. It is the last encoder state of "
-            "reading forwards.",
+        vector_caption = gettext(
+            "The context vector: {units} numbers, the same at every step. It is the encoder’s state after "
+            "reading the sentence forwards.",
             units=units,
         )
-    return written_lane(trace, attention_name(kind), told, strip, _notes(trace, count))
+    return written_lane(trace, attention_name(kind), caption, vector_caption, _notes(trace, count))
 
 
 def _notes(trace: Trace, count: int) -> list[str]:
@@ -60,22 +61,22 @@ def _notes(trace: Trace, count: int) -> list[str]:
     words, steps = trace.words(), len(trace.target_pieces)
     notes = []
     for step, log in enumerate(trace.log_probabilities):
-        sure = gettext("gives its piece a probability of {share}", share=percent(float(np.exp(log))))
+        probability = gettext("gives its piece a probability of {share}", share=percent(float(np.exp(log))))
         if trace.attends:
             shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
-            most = int(np.argmax(shares))
-            looks = gettext(
+            most_attended = int(np.argmax(shares))
+            attention = gettext(
                 "looks most at {word}, {weight}",
-                word=quote(shorten(words.source[most], 20)),
-                weight=decimal(shares[most]),
+                word=quote(shorten(words.source[most_attended], 20)),
+                weight=decimal(shares[most_attended]),
             )
         else:
-            looks = gettext("looks nowhere")
-        notes.append(gettext("{looks}; {sure}", looks=looks, sure=sure))
+            attention = gettext("looks nowhere")
+        notes.append(gettext("{looks}; {sure}", looks=attention, sure=probability))
     return notes + [ngettext("finished after {count} step", "finished after {count} steps", steps)] * (count - steps)
 
 
-def race_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
+def translation_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each translation as a table, a row for each step (counted from 1)."""
     for trace in three.own:
         words = trace.words()

@@ -11,7 +11,7 @@ from attnviz.model_folder import EVERY_FILE, stamp
 from attnviz.ui.resources import devices, models, translate
 
 MODELS = ("small-fixed", "small-dot", "small-additive")
-"""Names of their folders, in the order of the page: each has something that the previous one lacks."""
+"""Names of their folders, in the order of the page: no attention, general attention, additive attention."""
 JUDGE = "en-fr"
 """Name of the model whose translations serve as references, where it is installed."""
 _BEAM = 5
@@ -23,8 +23,8 @@ class Trio:
 
     own: tuple[Trace, ...]
     """Their own translations."""
-    good: Trace
-    """Translation that all are force-decoded with: the judge's, or a given one."""
+    reference: Trace
+    """Translation that all are force-decoded with: the judge's, or one that the visitor typed."""
 
     @property
     def longest(self) -> Trace:
@@ -32,8 +32,8 @@ class Trio:
         return max(self.own, key=lambda trace: len(trace.target_pieces))
 
 
-def missing() -> str:
-    """Return a sentence about which of the models are not installed; empty where all are."""
+def missing_models_reason() -> str:
+    """Return which of the models are not installed, as a sentence; empty where all are."""
     absent = [name for name in MODELS if name not in models()]
     if not absent:
         return ""
@@ -51,34 +51,36 @@ def judge() -> str | None:
     return JUDGE if JUDGE in others else next(iter(others), None)
 
 
-def trio(text: str, given: str | None, device: str = "auto", beam: int = _BEAM) -> Trio:
+def trio(text: str, target: str | None, device: str = "auto", beam: int = _BEAM) -> Trio:
     """Return the three models' translations of `text`, and the translation for forced decoding.
 
-    That is the one `given`, else the judge's, else that of the last of the three. Callers check `missing` first. Raise
-    AttnvizError on bad input.
+    That is `target`, else the judge's, else that of the last of the three. Callers check first that all are installed.
+    Raise AttnvizError on bad input.
     """
     folders = models()
     own = tuple(translate(str(folders[name]), device, text, beam, None) for name in MODELS)
     other = judge()
-    good = (
+    reference = (
         own[-1]
-        if given is None and other is None
-        else translate(str(folders[other or MODELS[-1]]), device, text, beam, given)
+        if target is None and other is None
+        else translate(str(folders[other or MODELS[-1]]), device, text, beam, target)
     )
-    return Trio(own, good)
+    return Trio(own, reference)
 
 
-def led_through(good: Trace) -> tuple[Trace, ...]:
-    """Return the traces of the three models, force-decoded with the translation in `good`.
+def force_decoded(reference: Trace) -> tuple[Trace, ...]:
+    """Return the traces of the three models, force-decoded with the translation in `reference`.
 
     Raise AttnvizError where that is impossible.
     """
-    where = good.device if good.device in devices() else "cpu"
-    if not good.translation.strip():
+    device = reference.device if reference.device in devices() else "cpu"
+    if not reference.translation.strip():
         raise AttnvizError(
             gettext("The translation for forced decoding is empty. Try another sentence or translation.")
         )
-    return tuple(translate(str(models()[name]), where, good.source_text, 1, good.translation) for name in MODELS)
+    return tuple(
+        translate(str(models()[name]), device, reference.source_text, 1, reference.translation) for name in MODELS
+    )
 
 
 def trio_stamp() -> str:

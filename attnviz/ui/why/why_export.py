@@ -12,53 +12,53 @@ from attnviz.ui.why.forced import forced_pictures
 from attnviz.ui.why.gradient_decay import signals_pictures
 from attnviz.ui.why.growth import growth_pictures
 from attnviz.ui.why.length_curve import by_length_pictures
-from attnviz.ui.why.side_by_side import race_tables
+from attnviz.ui.why.side_by_side import translation_tables
 from attnviz.ui.why.three_models import Trio
 from attnviz.wording import why_story
 from attnviz.wording.why import attention_name
-from attnviz.wording.why_story import REFERENCES, Passage
+from attnviz.wording.why_story import REFERENCES, TextSection
 
 
-def why_told(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
-    """Return the page for a lecture on `three`, and on the growing sentence where there is one.
+def why_lecture(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
+    """Return the lecture page of `three`, and of the growing sentence where there is one.
 
-    Raise AttnvizError where a model is missing.
+    Raise AttnvizError where a model is not installed.
     """
-    good = three.good
-    forced = why_story.forced(good.model, given=good.search.method == "forced")
-    whose = gettext("Translation by {model}: {text}", model=good.model, text=good.translation)
-    if good.search.method == "forced":
-        whose = gettext("Given translation: {text}", text=good.translation)
+    reference = three.reference
+    forced = why_story.forced(reference.model, given=reference.search.method == "forced")
+    whose = gettext("Translation by {model}: {text}", model=reference.model, text=reference.translation)
+    if reference.search.method == "forced":
+        whose = gettext("Given translation: {text}", text=reference.translation)
     chapters = [
         _chapter(why_story.opening()),
-        _race(three, theme),
-        _chapter(Passage(forced.heading, (forced.paragraphs[0], whose)), *forced_pictures(three, theme)),
+        _translations(three, theme),
+        _chapter(TextSection(forced.heading, (forced.paragraphs[0], whose)), *forced_pictures(three, theme)),
         _chapter(why_story.signals(), *signals_pictures(three, theme)),
         _chapter(why_story.by_length(), *by_length_pictures(three, theme)),
     ]
     if long is not None:
         grows = why_story.growth()
         chapters.append(
-            _chapter(Passage(grows.heading, (long.source_text, *grows.paragraphs)), *growth_pictures(long, theme))
+            _chapter(TextSection(grows.heading, (long.source_text, *grows.paragraphs)), *growth_pictures(long, theme))
         )
     count = len(three.longest.target_pieces)
     moments = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
-    return Story(gettext("Why attention?"), good.source_text, tuple(chapters), moments, references=REFERENCES)
+    return Story(gettext("Why attention?"), reference.source_text, tuple(chapters), moments, references=REFERENCES)
 
 
-def _race(three: Trio, theme: ThemeName) -> Chapter:
-    """Return the three translations, each with its heatmap or its one vector, with the row of a step framed."""
-    told = gettext(
+def _translations(three: Trio, theme: ThemeName) -> Chapter:
+    """Return the three translations, each with its heatmap or its only vector; the row of a step is framed."""
+    note = gettext(
         "Each picture has one row for each French word. The slider above, or the keys ← and →, frame the row of a step."
     )
-    drawn = tuple(_looks(trace, theme) for trace in three.own)
-    return Chapter(why_story.race().heading, (told,), drawn, tuple(race_tables(three)))
+    drawn = tuple(_heatmap(trace, theme) for trace in three.own)
+    return Chapter(why_story.race().heading, (note,), drawn, tuple(translation_tables(three)))
 
 
-def _looks(trace: Trace, theme: ThemeName) -> StoryPicture:
+def _heatmap(trace: Trace, theme: ThemeName) -> StoryPicture:
     name = attention_name(str(trace.config["attention"]))
     return StoryPicture(f"{name} ({trace.model})", (trace.translation,), (translation_figure(trace, theme=theme),))
 
 
-def _chapter(told: Passage, *drawn: Picture) -> Chapter:
-    return Chapter(told.heading, told.paragraphs, story_pictures(drawn))
+def _chapter(text: TextSection, *drawn: Picture) -> Chapter:
+    return Chapter(text.heading, text.paragraphs, story_pictures(drawn))

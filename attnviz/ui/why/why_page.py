@@ -18,24 +18,24 @@ from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import models, translate
-from attnviz.ui.shared_payloads import on_show
+from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.style import theme_name
-from attnviz.ui.text_passages import references, text_passage
-from attnviz.ui.toolbar.downloads import Picture, file_name, picture_box, picture_file
-from attnviz.ui.why.forced import forced, forced_pictures, forced_tables
-from attnviz.ui.why.gradient_decay import signals, signals_pictures, signals_tables
-from attnviz.ui.why.growth import growing, growth_pictures, growth_tables, no_judge
-from attnviz.ui.why.length_curve import by_length, by_length_pictures, by_length_tables
+from attnviz.ui.text_sections import references, text_section
+from attnviz.ui.toolbar.downloads import Picture, download_box, file_name, picture_file
+from attnviz.ui.why.forced import forced_panel, forced_pictures, forced_tables
+from attnviz.ui.why.gradient_decay import signals_panel, signals_pictures, signals_tables
+from attnviz.ui.why.growth import growth_panel, growth_pictures, growth_tables, no_judge_reason
+from attnviz.ui.why.length_curve import by_length_panel, by_length_pictures, by_length_tables
 from attnviz.ui.why.long_sentence import choose_long_sentence, forget_long_sentence
-from attnviz.ui.why.side_by_side import race, race_tables
+from attnviz.ui.why.side_by_side import translation_tables, translations_panel
 from attnviz.ui.why.three_models import Trio, judge
-from attnviz.ui.why.why_export import why_told
+from attnviz.ui.why.why_export import why_lecture
 from attnviz.wording import why_story
 from attnviz.wording.why_story import REFERENCES
 
-RACE, GROWTH = "why", "growing"
+TRANSLATIONS, GROWTH = "why", "growing"
 """Ids of the page's views: the three translations, and the growing sentence."""
-_HELD = "why_on_show"
+_SHOWN_TRACES = "why_on_show"
 
 
 def why_page(three: Trio, main: View) -> None:
@@ -43,34 +43,35 @@ def why_page(three: Trio, main: View) -> None:
 
     `main` is the view of other pages.
     """
-    three, session = replace(three, good=on_show(three.good)), st.session_state
-    view = View(RACE, three.longest)
-    address.write_too(session, address.own_parameters(session, main))
-    address.lead(session, view, main)
+    three, session = replace(three, reference=register_trace(three.reference)), st.session_state
+    view = View(TRANSLATIONS, three.longest)
+    address.add_parameters(session, address.own_parameters(session, main))
+    address.set_address_view(session, view, main)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        text_passage(why_story.race())
-        race(view, three)
-        text_passage(
-            why_story.forced(three.good.model, given=three.good.search.method == "forced"), three.good.translation
+        text_section(why_story.race())
+        translations_panel(view, three)
+        text_section(
+            why_story.forced(three.reference.model, given=three.reference.search.method == "forced"),
+            three.reference.translation,
         )
-        forced(view, three, theme_name())
-        text_passage(why_story.signals())
-        signals(view, three, theme_name())
-        text_passage(why_story.by_length())
-        if told := by_length(view, three, theme_name()):
-            st.text(told)
+        forced_panel(view, three, theme_name())
+        text_section(why_story.signals())
+        signals_panel(view, three, theme_name())
+        text_section(why_story.by_length())
+        if message := by_length_panel(view, three, theme_name()):
+            st.text(message)
         messages = st.container(key=view.key("messages"))
-    text_passage(why_story.growth())
+    text_section(why_story.growth())
     long = _growth(three)
     with messages:  # after the choice of the long sentence, which is part of the address
         view_state(view)
-    session[_HELD] = three, long  # payloads are available while the session holds the traces
+    session[_SHOWN_TRACES] = three, long  # payloads are available while the session holds the traces
     _foot(view, three, long)
 
 
 def forget_why(session: Session) -> None:
     """Clear the choices of the page, before another link is followed."""
-    for view_id in (RACE, GROWTH):
+    for view_id in (TRANSLATIONS, GROWTH):
         address.forget_view(session, view_id)
     forget_long_sentence(session)
 
@@ -79,14 +80,14 @@ def _growth(three: Trio) -> Trace | None:
     """Draw the growing sentence; return the judge's translation of all of it, or None where there is no judge."""
     best = judge()
     if best is None:
-        st.text(no_judge())
+        st.text(no_judge_reason())
         return None
-    sentence = choose_long_sentence(three.good.source_text)
+    sentence = choose_long_sentence(three.reference.source_text)
     with st.spinner(gettext("Translating…")):
-        trace = on_show(translate(str(models()[best]), three.good.device, sentence, 5, None))
+        trace = register_trace(translate(str(models()[best]), three.reference.device, sentence, 5, None))
     view = View(GROWTH, trace)
     with st.container(key=view.key("room")):
-        growing(view, theme_name())
+        growth_panel(view, theme_name())
         view_state(view)
     return trace
 
@@ -109,14 +110,14 @@ def _tables(view: View, three: Trio, long: Trace | None) -> None:
         return
     with box:
         with st.spinner(gettext("Computing…")):
-            found = list(_all_tables(three, long))
-        for name, table in found:
+            tables = list(_all_tables(three, long))
+        for name, table in tables:
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)
 
 
 def _all_tables(three: Trio, long: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    for tables in (race_tables, forced_tables, signals_tables, by_length_tables):
+    for tables in (translation_tables, forced_tables, signals_tables, by_length_tables):
         yield from tables(three)
     if long is not None:
         yield from growth_tables(long)
@@ -135,8 +136,10 @@ def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
 def _downloads(three: Trio, long: Trace | None) -> None:
     """Offer the figures, drawn when the box is opened."""
     begin_fragment()
-    picture_box(
-        lambda: picture_file_buttons((picture_file(three.good, one) for one in why_pictures(three, long)), "export"),
-        lambda theme: why_told(three, long, theme),
-        file_name(three.good, "why.html"),
+    download_box(
+        lambda: picture_file_buttons(
+            (picture_file(three.reference, picture) for picture in why_pictures(three, long)), "export"
+        ),
+        lambda theme: why_lecture(three, long, theme),
+        file_name(three.reference, "why.html"),
     )

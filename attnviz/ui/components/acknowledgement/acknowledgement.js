@@ -1,4 +1,4 @@
-// The end of a page: which requests were handled before it was drawn.
+// Acknowledges, at the end of a run, the requests that the server has handled.
 
 import { givePage } from "../address.js";
 import { acknowledge } from "../outbox/outbox.js";

@@ -13,5 +13,5 @@ def acknowledge(handled: Mapping[str, int], memory: str, page: Mapping[str, Any]
 
     `memory` identifies the server process (`Inbox.memory`).
     """
-    record = {"handled": dict(handled), "memory": memory, "page": dict(page)}
-    component("acknowledgement", isolate=False)(key="acknowledgement", data=record, height=1)
+    payload = {"handled": dict(handled), "memory": memory, "page": dict(page)}
+    component("acknowledgement", isolate=False)(key="acknowledgement", data=payload, height=1)

@@ -1,30 +1,29 @@
-// The choice of the words that a logit is compared for.
+// Types of the choice of the attributed word and its foil.
 
-/** What is on show: the names of the likeliest pieces with their ids, what stands in both boxes, and what there is to say
- * of what was typed. */
+/** Names and ids of the likeliest pieces, the texts of both boxes, and messages about typed text. */
 interface WordsPayload {
   likeliest: { name: string; piece: number }[];
   word: string;
   foil: string;
-  told: string[];
+  feedback: string[];
 }
 
-/** The piece that a text names, null where it names none, and what there is to say of it. */
+/** The first piece of a typed text, null where it has none, and a message about it. */
 interface NamedPiece {
   piece: number | null;
-  told: string;
+  feedback: string;
 }
 
 interface WordChoicePayload extends Place {
-  /** Where that is of a typed text. */
+  /** Address of the piece of a typed text. */
   named: string;
   /** Whether a second word can be chosen. */
   both: boolean;
   words: Words;
 }
 
-interface WordChoiceState extends Fetching<WordsPayload> {
-  /** Where that is of a typed text, and what the boxes are called. */
+interface WordChoiceState extends FetchingState<WordsPayload> {
+  /** Address of the piece of a typed text, and the labels of the boxes. */
   named: string;
   words: Words;
   payload?: WordsPayload;

@@ -1,4 +1,4 @@
-// Which word a logit is taken apart for, and which it is compared with: one of the likeliest, or any that is typed.
+// The choice of the word whose logit is attributed, and of its foil: one of the likeliest, or any that is typed.
 
 import { fetched, payloadOf } from "../payloads.js";
 import { fill, find, findAll, follow, soon, states, write } from "../shared.js";
@@ -7,7 +7,7 @@ import { chooseIn, shown } from "../view.js";
 let lists = 0;
 
 /**
- * Writes what is on show into the boxes.
+ * Writes the current words into the boxes.
  * @param {HTMLElement} root
  * @param {WordChoiceState} state
  */
@@ -19,24 +19,24 @@ function draw(root, state) {
   for (const box of findAll(root, "input", HTMLInputElement)) {
     box.value = box.dataset.what === "word" ? payload.word : payload.foil;
   }
-  write(find(root, ".told"), payload.told.join("\n"));
+  write(find(root, ".messages"), payload.feedback.join("\n"));
 }
 
 /**
- * Takes the text of a box: a likely piece by its name, or the first piece of whatever is typed; an empty one undoes the
- * choice.
+ * Chooses the word typed in a box: a likely piece by its name, or the first piece of any other text; an empty box undoes
+ * the choice.
  * @param {HTMLElement} root
  * @param {WordChoiceState} state
  * @param {HTMLInputElement} box
  */
-async function take(root, state, box) {
+async function chooseTyped(root, state, box) {
   const text = box.value.trim(), { step } = shown(root), word = box.dataset.what === "word";
   /** @type {(piece: number | null, typed: string) => void} */
   const choose = (piece, typed) =>
     chooseIn(root, word ? { word: piece, typedWord: typed } : { foil: piece, typedFoil: typed });
   const own = word ? state.words.own : state.words.other;
   if (!text || text === own) {
-    state.payload = undefined; // what was typed and names nothing goes, too
+    state.payload = undefined; // also removes a typed text without a piece
     choose(null, "");
     soon(root, state, draw);
     return;
@@ -50,7 +50,7 @@ async function take(root, state, box) {
   /** @type {NamedPiece | null} */
   const found = await fetched(fill(state.named, { selection: String(search) }), true, () => root.isConnected);
   if (!found || shown(root).step !== step) return;
-  if (found.piece === null) write(find(root, ".told"), found.told);
+  if (found.piece === null) write(find(root, ".messages"), found.feedback);
   else choose(found.piece, text);
 }
 
@@ -60,14 +60,14 @@ async function take(root, state, box) {
  */
 function start(root) {
   const state = /** @type {WordChoiceState} */ (/** @type {Partial<WordChoiceState>} */ ({ light: true }));
-  state.seen = true; // it is small, and asked for at once
+  state.seen = true; // its payload is small, and fetched at once
   const list = find(root, "datalist");
   lists += 1;
   list.id = `attnviz-likeliest-${lists}`;
   for (const box of findAll(root, "input", HTMLInputElement)) {
     box.setAttribute("list", list.id);
     box.onfocus = () => box.select();
-    box.onchange = () => take(root, state, box);
+    box.onchange = () => chooseTyped(root, state, box);
   }
   return follow(root, state, ["step", "words"], () => soon(root, state, draw));
 }

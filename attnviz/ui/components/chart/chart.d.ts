@@ -1,21 +1,21 @@
-// What a chart is given and what it keeps.
+// Payload and state of a chart.
 
 interface ChartPayload {
   /** What the figures of all steps have in common, as JSON. */
   template: string;
-  /** What fills it, as JSON by step, or once under "every". */
+  /** The values that fill it, as JSON by step, or under "every". */
   values: Record<string, string>;
-  /** What fills it besides, whatever the step, as JSON. */
+  /** Values that are the same at every step, as JSON. */
   common?: string;
-  /** Of a picture that can be laid out in several ways: what fills it, the widest first, and the width each needs. */
+  /** For a figure with several layouts: the values of each, the widest first, and the width it needs. */
   fits?: { narrowest: number; values: string }[];
   /** Heading and sentence by step. */
   captions: Record<string, [string, string]>;
 }
 
-/** The figure drawn last, of which step, source piece and order of rows. */
-interface ChartState extends Fetching<ChartPayload> {
-  /** How many steps there are, where the payload of the next is fetched ahead. */
+/** The figure drawn last, with its step, source piece and order of rows. */
+interface ChartState extends FetchingState<ChartPayload> {
+  /** The number of steps if the payload of the next is prefetched; else 0. */
   steps: number;
   template?: string;
   text?: string;
@@ -25,22 +25,22 @@ interface ChartState extends Fetching<ChartPayload> {
   step: number | null;
   source: number | null;
   order: Order;
-  /** How many times as large as usual it is. */
+  /** Its scale factor. */
   by?: number;
-  /** What the sliders of its bars are called, where these can be pulled. */
+  /** Labels of the sliders, where the bars can be dragged. */
   words: Words | null;
-  hand?: Hand;
+  sliders?: Sliders;
 }
 
-/** The bars of weights that can be pulled. */
-interface Hand {
-  /** The weights of the figure, and those on show. */
+/** Bars of weights that can be dragged. */
+interface Sliders {
+  /** The weights of the figure, and the weights shown. */
   own: number[];
   now: number[];
   /** A slider for each bar. */
   bars: HTMLElement[];
-  /** The bar that is being pulled. */
-  grip?: Grip;
+  /** The drag in progress. */
+  grip?: Drag;
   /** Pixels from weight 0 to 1, and of weight 0 from the left edge of a slider. */
   unit: number;
   zero: number;
@@ -49,11 +49,11 @@ interface Hand {
   settling?: boolean;
 }
 
-interface Grip {
+interface Drag {
   piece: number;
-  /** The weights before it was pulled, and whether it was. */
+  /** The weights before the drag, and whether it has moved. */
   before: number[];
   pulled: boolean;
-  /** Ends listening to what pulls it. */
+  /** Removes the listeners of the drag. */
   end(): void;
 }

@@ -1,11 +1,10 @@
-// Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
+// Draws the Plotly figure of the current step in place: nothing flashes, and a cached step needs no server.
 //
-// Of a payload `template` is what the figures of all steps have in common, `values` maps steps to what fills it, as JSON
-// texts; those under "every" serve every step. What a figure is a
-// picture of is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones
-// are marked and a click chooses.
+// In a payload, `template` has what the figures of all steps have in common, and `values` maps each step, or "every", to
+// the values that fill it, as JSON. `layout.meta` says whether rows or columns are steps, source pieces or words: then the
+// chosen ones are marked, and a click chooses one.
 
-import { enlargement, larger, onLetters } from "../larger.js";
+import { enlargement, larger, onScaleChange } from "../larger.js";
 import { fetchAhead, payloadOf } from "../payloads.js";
 import {
   chartOf,
@@ -13,27 +12,27 @@ import {
   endWith,
   find,
   follow,
-  keep,
   library,
   soon,
   states,
+  trackDrawing,
   watch,
   widthOf,
   write,
 } from "../shared.js";
 import { chooseIn, listenIn, shown } from "../view.js";
 import { freeze, slide } from "./frozen.js";
-import { takeHold, watchPerturbationTests } from "./hand.js";
+import { attachSliders, followWhatIfs } from "./drag.js";
 import { at, marks } from "./marks.js";
 import { linkPanels } from "./panels.js";
-import { choice, light, tellPointing } from "./pointing.js";
-import { lay } from "./sliders.js";
+import { choice, highlight, reportPointing } from "./pointing.js";
+import { placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
-import { hint, markWays, middle, openHypothesis } from "./tree.js";
+import { listenToTree, markHypothesis, middle, openHypothesis } from "./tree.js";
 
 /**
- * Where each source piece stands: its row in sentence order, or its rank by weight, the last ranks of a long sentence in
- * one row without bars.
+ * The row of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
+ * without bars.
  * @param {Figure} figure
  * @param {boolean} strongest
  * @returns {number[] | null}
@@ -91,12 +90,12 @@ function describe(root, layout, state) {
 }
 
 /**
- * Where a chart is wider than its box: brings the chosen column into view.
+ * Scrolls a chart that is wider than its box to the chosen column.
  * @param {HTMLElement} root
  * @param {Chart} chart
  * @param {ChartState} state
  */
-function aim(root, chart, { step, source }) {
+function scrollToColumn(root, chart, { step, source }) {
   const { columns, spans } = chart.layout.meta;
   const column = at(columns, source) ?? middle(spans?.[step ?? -1]);
   if (column === null) return;
@@ -112,7 +111,7 @@ function aim(root, chart, { step, source }) {
 }
 
 /**
- * Fades the edges behind which there is more.
+ * Fades the edges beyond which one can scroll.
  * @param {HTMLElement} scroll
  */
 function fade(scroll) {
@@ -121,7 +120,7 @@ function fade(scroll) {
 }
 
 /**
- * Goes to the sentence of a point, where it is of one.
+ * Opens the sentence of a point, if it has one.
  * @param {string[]} opens
  * @param {Point} point
  */
@@ -144,7 +143,7 @@ function listen(Plotly, root, chart, state) {
   watch(chart, state, async (width) => {
     await Plotly.relayout(chart, { width });
     fade(scroll);
-    lay(root, chart, state);
+    placeSliders(root, chart, state);
     freeze(root, chart);
   });
   fade(scroll);
@@ -156,8 +155,8 @@ function listen(Plotly, root, chart, state) {
     if (chosen) chooseIn(root, chosen);
   });
   if (chart.layout.meta.panels) linkPanels(root, chart);
-  else if (!chart.layout.meta.tree) tellPointing(root, chart);
-  if (chart.layout.meta.tree) markWays(root, chart);
+  else if (!chart.layout.meta.tree) reportPointing(root, chart);
+  if (chart.layout.meta.tree) listenToTree(root, chart);
 }
 
 /**
@@ -172,9 +171,9 @@ async function draw(root, state) {
   if (!payload) return;
   if (state.steps) fetchAhead(root, state, state.steps);
   const { template, values, captions } = payload;
-  const text = fitting(root, payload) ?? values["every"] ?? values[step];
+  const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
-  // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
+  // Before the figures are compared: two translations may share a step's figure and yet differ in its word.
   caption(root, captions[step] ?? captions["every"] ?? ["", ""]);
   const by = enlargement();
   const same = text === state.text && template === state.template && order === state.order && by === state.by;
@@ -189,27 +188,29 @@ async function draw(root, state) {
   }
   const { data, layout } = state.figure;
   const shapes = [...marks(layout, state, state.places), ...(layout.shapes ?? [])];
-  if (same) await keep(state, Plotly.relayout(chart, { shapes }));
-  else await keep(state, Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG));
+  if (same) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
+  else {await trackDrawing(
+      state,
+      Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG),
+    );}
   if (!states.has(root)) return;
   if (!state.size) listen(Plotly, root, chart, state);
   if (!same) {
     freeze(root, chart);
-    hint(root, null);
-    takeHold(root, chart, state);
+    markHypothesis(root, null);
+    attachSliders(root, chart, state);
   }
-  aim(root, chart, state);
+  scrollToColumn(root, chart, state);
 }
 
 /**
- * Of a picture that can be laid out in several ways, what fills it in the first way for which there is room, or in the
- * last.
+ * The values of the first layout that fits the width, or else of the last; undefined for a figure with one layout.
  * @param {HTMLElement} root
  * @param {ChartPayload} payload
  */
-function fitting(root, { fits }) {
-  const room = fits && find(root, ".scroll").clientWidth;
-  return (fits?.find(({ narrowest }) => narrowest <= Number(room)) ?? fits?.at(-1))?.values;
+function fittingValues(root, { fits }) {
+  const width = fits && find(root, ".scroll").clientWidth;
+  return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }
 
 const MESSAGES = ["step", "source", "order", "words"];
@@ -221,20 +222,20 @@ const MESSAGES = ["step", "source", "order", "words"];
 function start(root) {
   const state = /** @type {ChartState} */ ({});
   follow(root, state, MESSAGES, () => soon(root, state, draw));
-  const room = new ResizeObserver(() => {
+  const resizing = new ResizeObserver(() => {
     if ("fits" in state.data) soon(root, state, draw);
   });
-  room.observe(find(root, ".scroll"));
+  resizing.observe(find(root, ".scroll"));
   const ends = [
-    onLetters(() => soon(root, state, draw)),
-    listenIn(root, "hint", ({ detail }) => hint(root, detail)),
+    onScaleChange(() => soon(root, state, draw)),
+    listenIn(root, "hint", ({ detail }) => markHypothesis(root, detail)),
     listenIn(root, "point", ({ detail }) => {
-      if (state.figure) light(root, chartOf(root), state, detail);
+      if (state.figure) highlight(root, chartOf(root), state, detail);
     }),
-    watchPerturbationTests(root, state),
+    followWhatIfs(root, state),
   ];
   endWith(state, () => {
-    room.disconnect();
+    resizing.disconnect();
     for (const end of ends) end();
   });
   return state;
@@ -251,8 +252,8 @@ export default function ({ data, parentElement }) {
     steps: fetching ? data.ahead : 0,
     words: fetching ? data.hand ?? null : null,
   });
-  root.dataset.told = fetching ? data.waiting : "";
-  if ("values" in data) draw(root, state); // the heatmap comes first: the browser says late what is in the window
+  root.dataset.message = fetching ? data.waiting : "";
+  if ("values" in data) draw(root, state); // the heatmap first: IntersectionObserver reports late
   else soon(root, state, draw);
   return state.stop;
 }

@@ -39,8 +39,8 @@ def chart_payload(template: str, steps: Mapping[int, AtStep]) -> dict[str, Any]:
     """
     return {
         "template": template,
-        "values": {str(step): one.values for step, one in steps.items()},
-        "captions": {str(step): (one.heading, one.sentence) for step, one in steps.items()},
+        "values": {str(step): at_step.values for step, at_step in steps.items()},
+        "captions": {str(step): (at_step.heading, at_step.sentence) for step, at_step in steps.items()},
     }
 
 
@@ -89,15 +89,15 @@ def _texts_apart(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]
     return traces, {f"text{place}": text for place, text in enumerate(texts)}
 
 
-def given_chart(view: Keyed, record: Mapping[str, Any], name: str) -> None:
+def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:
     """Draw a figure of `view` from a payload that is sent with the page."""
-    component("chart", isolate=False)(key=view.key(name), data=dict(record))
+    component("chart", isolate=False)(key=view.key(name), data=dict(payload))
 
 
 def steady_chart(view: View, template: str, values: str, name: str) -> None:
     """Draw a figure that is the same at every step of `view`; `name` is unique in the view."""
-    record = {"template": template, "values": {EVERY_STEP: values}, "captions": {}}
-    component("chart", isolate=False)(key=view.key(name), data=record)
+    payload = {"template": template, "values": {EVERY_STEP: values}, "captions": {}}
+    component("chart", isolate=False)(key=view.key(name), data=payload)
 
 
 def chart(
@@ -116,6 +116,6 @@ def chart(
     while the payload loads; `ahead` prefetches that of the next step. With `hand`, the labels of the sliders, the bars
     named by `weights` in `layout.meta` can be dragged.
     """
-    record = {"at": at, "chosen": chosen, "waiting": waiting, "ahead": view.steps if ahead else 0}
-    pulled = {} if hand is None else {"hand": dict(hand)}
-    component("chart", isolate=False)(key=view.key(name), data=record | pulled)
+    payload = {"at": at, "chosen": chosen, "waiting": waiting, "ahead": view.steps if ahead else 0}
+    sliders = {} if hand is None else {"hand": dict(hand)}
+    component("chart", isolate=False)(key=view.key(name), data=payload | sliders)

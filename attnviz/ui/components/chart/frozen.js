@@ -1,5 +1,5 @@
-// The labels of a chart that is larger than what is seen of it: copies of them stay while it is scrolled, those of the
-// rows and the colour bar at its left edge, those of the columns below the line at the top of the window.
+// Frozen labels of a chart that is larger than its box: copies that stay while it is scrolled, those of the rows and the
+// colour bar at its left edge, those of the columns below the bar at the top of the window.
 
 import { find, findAll } from "../shared.js";
 
@@ -10,7 +10,7 @@ const LAST = 60; // pixels at the bottom where the names no longer stay: they wo
 export const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * A copy of what Plotly drew in `groups`, `width` by `height` pixels; by other class names, so that nobody takes it for the chart.
+ * A copy of Plotly's `groups`, `width` by `height` pixels, without class names, so that no selector matches it.
  * @param {Iterable<Element>} groups
  * @param {number} width
  * @param {number} height
@@ -29,7 +29,7 @@ function copyOf(groups, width, height) {
 }
 
 /**
- * Draws the copies anew: the chart is another, or has another size.
+ * Redraws the copies after a change of the chart or its size.
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
@@ -41,7 +41,7 @@ export function freeze(root, chart) {
   const drawn = (name) => chart.querySelectorAll(name);
   const scroll = find(root, ".scroll");
   const whole = Boolean(meta.columns) && !meta.panels; // several panels have names of their own
-  // Of panels under one another all names stay, and what they are called.
+  // Stacked panels keep the row labels and headings of all.
   const rows = meta.stacked ? ".subplot" : ".subplot.xy",
     beside = meta.stacked ? ".colorbar, .annotation" : ".colorbar";
   const wide = (whole || Boolean(meta.stacked)) && scroll.scrollWidth > scroll.clientWidth + 1;

@@ -1,4 +1,4 @@
-// What of a chart is marked at a step: the frames of its row and of the cell on show, the band of a row, the ring of a point.
+// Shapes that mark the current step in a chart: frames of its row and cell, the band of a row, the ring around a point.
 
 import { BAND, CELL_FRAME_WIDTH, ROW_FRAME_WIDTH } from "../../../figures/constants.js";
 
@@ -25,7 +25,7 @@ function box(x0, x1, y0, y1, color, width, more = {}) {
 const tinted = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
 
 /**
- * What a list has at `index`; null where it has nothing there, or nobody chose.
+ * The entry of a list at `index`; null where there is none, or `index` is null.
  * @param {(number | null)[] | undefined} list
  * @param {number | null} index
  */
@@ -54,11 +54,11 @@ export function marks(layout, { step, source }, places) {
   });
   const inPanels = Object.values(meta.panels ?? { only: { xaxis: "x", yaxis: "y" } }).flatMap(({ xaxis, yaxis }) => {
     const here = { xref: xaxis, yref: yaxis };
-    const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here)];
+    const frames = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here)];
     if (column !== null) {
-      found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH, here));
+      frames.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH, here));
     }
-    return found;
+    return frames;
   });
   return [...inPanels, ...rowsBeside];
 }
@@ -75,13 +75,13 @@ function band(meta, row) {
 }
 
 /**
- * The band behind the column of the step on show.
+ * The band behind the column of the current step.
  * @param {Meta} meta
  * @param {[number, number] | undefined} span
  * @returns {Shape[]}
  */
 function columnBand(meta, span) {
-  if (!span) return []; // the translation on show is longer than the search took
+  if (!span) return []; // the current translation is longer than the search took
   const fillcolor = tinted(meta.mark, BAND);
   return [box(span[0], span[1], 0, 1, "transparent", 0, { yref: "paper", fillcolor, layer: "below" })];
 }

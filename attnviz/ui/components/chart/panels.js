@@ -1,5 +1,5 @@
-// The cursor that all panels of a chart share: the cell under the pointer is framed in each of them. The frames are the
-// page's own elements over the chart: Plotly would take a tenth of a second to draw them.
+// The shared cursor of a chart with several panels: each frames the cell under the pointer. The frames are elements over
+// the chart, since Plotly takes a tenth of a second to draw them.
 
 import { find, number } from "../shared.js";
 
@@ -15,7 +15,7 @@ export function axisOf(chart, id) {
 }
 
 /**
- * The number of a cell in the panel of an axis, in its own unit, where the panel has one.
+ * The value of a cell in the panel of an axis, in its own unit; null where it has none.
  * @param {Chart} chart
  * @param {string} xaxis
  * @param {number} row
@@ -25,7 +25,7 @@ function numberAt(chart, xaxis, row, column) {
   /** @type {any} */
   const panel = chart._fullData?.find((trace) => trace.type === "heatmap" && trace.xaxis === xaxis);
   const value = panel?.customdata?.[row]?.[column];
-  return Number.isFinite(value) ? value : null; // nan in a cell that is not there
+  return Number.isFinite(value) ? value : null; // NaN in a masked cell
 }
 
 /**

@@ -1,15 +1,15 @@
-// What is pointed at: a chart says which source piece or step lies under the mouse, and lights the column or row of what is
-// pointed at anywhere in the view. The light is the page's own element over the chart, as the cursor of several panels is.
+// Hovering: a chart reports which source piece or step is under the mouse, and highlights the column or row of what is
+// hovered anywhere in the view. The highlight is an element over the chart, like the cursor of several panels.
 
 import { find } from "../shared.js";
 import { pointAt } from "../view.js";
 import { at } from "./marks.js";
 import { axisOf } from "./panels.js";
 
-const ADDED = 1; // of the traces of the context's units, the bars that words add, line by line
+const ADDED = 1; // index of the trace with the contributions of words, in the figure of the context's units
 
 /**
- * What a click on a point chooses, or null.
+ * The choice that a click on a point makes, or null.
  * @param {Meta} meta
  * @param {Point} point
  * @returns {Choice | null}
@@ -31,7 +31,7 @@ export function choice({ steps, sources, order, entries, words }, point) {
 }
 
 /**
- * What of a chart is pointed at at a point, or null.
+ * The source piece or step of a hovered point, or null.
  * @param {Chart} chart
  * @param {Point} point
  * @returns {Pointed | null}
@@ -50,26 +50,26 @@ function pointedOf(chart, point) {
 }
 
 /**
- * Lights what is pointed at.
+ * Highlights the hovered source piece or step.
  * @param {HTMLElement} root
  * @param {Chart} chart
  * @param {ChartState} state
  * @param {Pointed | null} pointed
  */
-export function light(root, chart, state, pointed) {
+export function highlight(root, chart, state, pointed) {
   if (!chart._fullLayout?.xaxis || chart.layout.meta.panels || chart.layout.meta.tree) return;
   const { columns, rows } = chart.layout.meta, x = axisOf(chart, "x"), y = axisOf(chart, "y");
   /** @type {HTMLElement[]} */
-  const lit = [];
+  const highlights = [];
   const column = at(columns, pointed?.source ?? null), row = at(rows, pointed?.step ?? null);
   if (column !== null) {
     const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
-    lit.push(lightOf("source", left, y._offset, right - left, y._length));
+    highlights.push(highlightBox("source", left, y._offset, right - left, y._length));
   }
-  if (row !== null) lit.push(rowLight("step", x, y, row));
+  if (row !== null) highlights.push(rowHighlight("step", x, y, row));
   const place = at(state.places ?? undefined, pointed?.source ?? null);
-  if (place !== null) lit.push(rowLight("source", x, y, place));
-  find(root, ".cursor").replaceChildren(...lit);
+  if (place !== null) highlights.push(rowHighlight("source", x, y, place));
+  find(root, ".cursor").replaceChildren(...highlights);
 }
 
 /**
@@ -78,9 +78,9 @@ export function light(root, chart, state, pointed) {
  * @param {DrawnAxis} y
  * @param {number} row
  */
-function rowLight(kind, x, y, row) {
+function rowHighlight(kind, x, y, row) {
   const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => y._offset + y.c2p(edge));
-  return lightOf(kind, x._offset, top, x._length, bottom - top);
+  return highlightBox(kind, x._offset, top, x._length, bottom - top);
 }
 
 /**
@@ -90,7 +90,7 @@ function rowLight(kind, x, y, row) {
  * @param {number} width
  * @param {number} height
  */
-function lightOf(kind, left, top, width, height) {
+function highlightBox(kind, left, top, width, height) {
   const made = document.createElement("div");
   made.className = `pointing ${kind}`;
   Object.assign(made.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
@@ -98,11 +98,11 @@ function lightOf(kind, left, top, width, height) {
 }
 
 /**
- * Has a chart tell what is pointed at in it.
+ * Makes a chart report what is hovered in it.
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-export function tellPointing(root, chart) {
+export function reportPointing(root, chart) {
   chart.on("plotly_hover", ({ points: [point] }) => {
     const pointed = pointedOf(chart, point);
     if (pointed) pointAt(root, pointed);

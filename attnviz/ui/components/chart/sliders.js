@@ -1,23 +1,23 @@
-// The sliders over the bars of weights: where they lie, what they say, and how the bars follow.
+// The sliders over the bars of weights: their positions and texts, and redrawing the bars.
 
-import { chartOf, CONFIG, find, keep, library, number, percent, states, widthOf, write } from "../shared.js";
+import { chartOf, CONFIG, find, library, number, percent, states, trackDrawing, widthOf, write } from "../shared.js";
 import { weighIn } from "../view.js";
 
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
 
 /**
- * A weight as the picture tells it, in per cent where it has shares.
+ * The text of a weight as in the figure, in per cent where that shows shares.
  * @param {Figure} figure
  * @param {number} weight
  * @param {number} [places]
  */
-function toldWeight({ layout }, weight, places = 2) {
+function weightText({ layout }, weight, places = 2) {
   return layout.meta.weights?.shares ? percent(weight) : number(weight, places);
 }
 
 /**
- * The figure with other weights: their bars, and the numbers at the ends of these where it has them.
+ * The traces of a figure with other weights in their bars and in the numbers next to these.
  * @param {Figure} figure
  * @param {number[]} weights
  */
@@ -26,68 +26,68 @@ function withWeights(figure, weights) {
   return figure.data.map((trace, k) => {
     if (k === bars) return { ...trace, x: weights };
     if (trace.mode !== "text") return trace;
-    return { ...trace, x: weights, text: weights.map((weight) => ` ${toldWeight(figure, weight)} `) };
+    return { ...trace, x: weights, text: weights.map((weight) => ` ${weightText(figure, weight)} `) };
   });
 }
 
 /**
- * Draws the weights on show, once for all that is pulled until the next frame.
+ * Draws the weights shown, at most once per animation frame.
  * @param {HTMLElement} root
  * @param {ChartState} state
  */
 export function redraw(root, state) {
-  const { hand } = state;
-  if (!hand) return;
-  tellBars(state, hand);
-  if (hand.frame) return;
-  hand.frame = requestAnimationFrame(async () => {
-    hand.frame = 0;
+  const { sliders } = state;
+  if (!sliders) return;
+  describeSliders(state, sliders);
+  if (sliders.frame) return;
+  sliders.frame = requestAnimationFrame(async () => {
+    sliders.frame = 0;
     const Plotly = await library();
-    if (!states.has(root) || state.hand !== hand) return;
+    if (!states.has(root) || state.sliders !== sliders) return;
     const chart = chartOf(root);
-    weighIn(root, hand.now === hand.own ? null : hand.now);
-    const data = hand.now === hand.own ? state.figure.data : withWeights(state.figure, hand.now);
-    keep(state, Plotly.react(chart, data, { ...chart.layout, width: widthOf(chart, state) }, CONFIG));
+    weighIn(root, sliders.now === sliders.own ? null : sliders.now);
+    const data = sliders.now === sliders.own ? state.figure.data : withWeights(state.figure, sliders.now);
+    trackDrawing(state, Plotly.react(chart, data, { ...chart.layout, width: widthOf(chart, state) }, CONFIG));
   });
 }
 
 /**
- * What the sliders say of themselves, and where the ends of their bars are.
+ * Sets values and texts of the sliders, and the positions of the ends of their bars.
  * @param {ChartState} state
- * @param {Hand} hand
+ * @param {Sliders} sliders
  */
-function tellBars(state, { bars, now, unit, zero, grip }) {
+function describeSliders(state, { bars, now, unit, zero, grip }) {
   const { pieces, shares } = state.figure.layout.meta.weights ?? { pieces: [] };
   const sign = shares ? "" : "α = ";
   bars.forEach((bar, j) => {
     const weight = now[j];
     bar.setAttribute("aria-valuenow", weight.toFixed(4));
-    bar.setAttribute("aria-valuetext", toldWeight(state.figure, weight));
+    bar.setAttribute("aria-valuetext", weightText(state.figure, weight));
     bar.style.setProperty("--end", `${zero + unit * weight}px`);
     bar.classList.toggle("low", weight < LOW);
-    const told = bar.firstElementChild;
-    if (!told) return;
+    const output = bar.firstElementChild;
+    if (!output) return;
     const pulled = grip?.piece === j;
-    write(told, `${pulled ? "" : `${pieces[j]}  `}${sign}${toldWeight(state.figure, weight, pulled ? 2 : 4)}`);
+    write(output, `${pulled ? "" : `${pieces[j]}  `}${sign}${weightText(state.figure, weight, pulled ? 2 : 4)}`);
   });
 }
 
 /**
- * Lays the sliders over their rows; those of a row that several share can not be pulled.
+ * Places the sliders over their rows; pieces that share a row cannot be dragged.
  * @param {HTMLElement} root
  * @param {Chart} chart
  * @param {ChartState} state
  */
-export function lay(root, chart, state) {
-  const { hand, places } = state, full = chart._fullLayout;
+export function placeSliders(root, chart, state) {
+  const { sliders, places } = state, full = chart._fullLayout;
   const across = full?.[state.figure.layout.meta.weights?.axis ?? "xaxis"];
-  if (!hand || !places || !full || !across) return;
+  if (!sliders || !places || !full || !across) return;
   const { yaxis: down } = full;
-  hand.unit = across.c2p(1) - across.c2p(0);
-  hand.zero = across.c2p(0) + SLACK;
+  sliders.unit = across.c2p(1) - across.c2p(0);
+  sliders.zero = across.c2p(0) + SLACK;
   const last = state.order === "strongest" ? state.figure.layout.meta.thinned?.rows : undefined;
   const height = down.c2p(1) - down.c2p(0);
-  hand.bars.forEach((bar, j) => {
+  sliders.bars.forEach((bar, j) => {
     bar.hidden = places[j] === last;
     Object.assign(bar.style, {
       left: `${across._offset - SLACK}px`,
@@ -96,30 +96,32 @@ export function lay(root, chart, state) {
       height: `${height}px`,
     });
   });
-  inRows(find(root, ".hands"), hand, places);
-  tellBars(state, hand);
+  sortByRow(find(root, ".hands"), sliders, places);
+  describeSliders(state, sliders);
 }
 
 /**
- * Puts the sliders in the order of their rows, which Tab goes by; the one that has the focus keeps it.
+ * Sorts the sliders by row, for the tab order; the focus stays where it is.
  * @param {HTMLElement} layer
- * @param {Hand} hand
+ * @param {Sliders} sliders
  * @param {number[]} places
  */
-function inRows(layer, hand, places) {
-  const wanted = hand.bars.toSorted((one, other) => places[hand.bars.indexOf(one)] - places[hand.bars.indexOf(other)]);
+function sortByRow(layer, sliders, places) {
+  const wanted = sliders.bars.toSorted((one, other) =>
+    places[sliders.bars.indexOf(one)] - places[sliders.bars.indexOf(other)]
+  );
   if (wanted.every((bar, row) => layer.children[row] === bar)) return;
   const { activeElement } = document;
-  hand.settling = true;
+  sliders.settling = true;
   layer.replaceChildren(...wanted);
   if (activeElement instanceof HTMLElement && wanted.includes(activeElement)) {
     activeElement.focus({ preventScroll: true });
   }
-  hand.settling = false;
+  sliders.settling = false;
 }
 
 /**
- * The lengths of bars, which Python may have packed.
+ * The lengths of bars, unpacked where Plotly's Python library has encoded them.
  * @param {unknown} lengths
  * @returns {ArrayLike<number>}
  */

@@ -1,9 +1,9 @@
-// What the pictures of all steps have in common, filled with the numbers of one; `attnviz/figures/template.py` writes both.
+// Fills the common template of a figure with the values of one step; `attnviz/figures/template.py` writes both.
 
 import { MISSING } from "../../../figures/constants.js";
 
 /**
- * A template with its values in the places for them. Everything in it is new, so that Plotly may keep it.
+ * A deep copy of a template with the values in its slots, which Plotly may modify.
  * @param {any} template
  * @param {Record<string, any>} values
  * @returns {any}
@@ -22,7 +22,7 @@ export function filled(template, values) {
 }
 
 /**
- * Strips of numbers, which come as whole numbers of 16 bits, little-endian, in base64.
+ * Unpacks rows of numbers: little-endian int16 in base64, times `scale`.
  * @param {{ scale: number, size: number, strips: string }} packed
  * @returns {Float32Array[]}
  */

@@ -1,5 +1,5 @@
-// The tree of a beam search: a click on the end of a hypothesis has it as the translation, on any other piece it leads to
-// the step that wrote it. The way to what is pointed at, here or in a list of hypotheses, is marked.
+// The tree of a beam search: a click on the end of a hypothesis makes it the translation, on any other piece it goes to the
+// step that wrote it. The path to the hovered hypothesis, here or in the list of hypotheses, is marked.
 
 import { chartOf, find } from "../shared.js";
 import { chooseIn, send } from "../view.js";
@@ -18,8 +18,8 @@ function piecesOf({ parents, pieces }, node) {
 }
 
 /**
- * Shows a hypothesis: one that ended as the translation, any other by a search that goes on from where it parts from the
- * translation on show.
+ * Opens a hypothesis: a finished one becomes the translation; any other is forced from where it differs from the current
+ * translation.
  * @param {HTMLElement} root
  * @param {TreeMeta} tree
  * @param {number} node
@@ -38,7 +38,7 @@ export function openHypothesis(root, tree, node) {
 }
 
 /**
- * The number of the hypothesis of these pieces, or -1.
+ * The node of the hypothesis with these pieces, or -1.
  * @param {TreeMeta} tree
  * @param {number[]} wanted
  */
@@ -71,24 +71,24 @@ function linkTo({ data, _fullLayout }, node) {
 }
 
 /**
- * Marks the way to a hypothesis; to that of the translation on show, where it is not the one on top, for -1. The mark is
- * the page's own element over the chart: Plotly would take longer to draw it than the pointer to move on.
+ * Marks the path to a hypothesis; for -1 to the current translation, unless that is the best one. The mark is an element
+ * over the chart, since Plotly draws too slowly for it.
  * @param {HTMLElement} root
  * @param {Chart} chart
  * @param {TreeMeta} tree
  * @param {number} pointed
  */
-function markWay(root, chart, tree, pointed) {
+function markPath(root, chart, tree, pointed) {
   const resting = nodeOf(tree, tree.shown), node = pointed < 0 && resting !== tree.winner ? resting : pointed;
   const points = [];
   for (let here = node; here >= 0; here = tree.parents[here]) points.unshift(...linkTo(chart, here));
-  const way = document.createElementNS(SVG, "svg");
-  way.setAttribute("width", String(chart._fullLayout?.width));
-  way.setAttribute("height", String(chart._fullLayout?.height));
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("width", String(chart._fullLayout?.width));
+  svg.setAttribute("height", String(chart._fullLayout?.height));
   const line = document.createElementNS(SVG, "polyline");
   line.setAttribute("points", points.join(" "));
-  way.append(line);
-  find(root, ".cursor").replaceChildren(way);
+  svg.append(line);
+  find(root, ".cursor").replaceChildren(svg);
 }
 
 /**
@@ -96,24 +96,24 @@ function markWay(root, chart, tree, pointed) {
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-export function markWays(root, chart) {
+export function listenToTree(root, chart) {
   /** @param {unknown} node */
   const mark = (node) => {
-    const { tree } = chart.layout.meta; // another, where another search is drawn
-    if (tree) markWay(root, chart, tree, Number(node));
+    const { tree } = chart.layout.meta; // changes with the search
+    if (tree) markPath(root, chart, tree, Number(node));
   };
   chart.on("plotly_hover", ({ points: [point] }) => mark(point.customdata));
   chart.on("plotly_unhover", () => mark(-1));
 }
 
 /**
- * Marks the way to the hypothesis of these pieces, where the chart is a tree; for null none.
+ * Marks the path to the hypothesis of these pieces, where the chart is a tree; for null that of the translation.
  * @param {HTMLElement} root
  * @param {number[] | null} pieces
  */
-export function hint(root, pieces) {
+export function markHypothesis(root, pieces) {
   const chart = chartOf(root), tree = chart.layout?.meta.tree;
-  if (tree) markWay(root, chart, tree, pieces ? nodeOf(tree, pieces) : -1);
+  if (tree) markPath(root, chart, tree, pieces ? nodeOf(tree, pieces) : -1);
 }
 
 /** @param {[number, number] | undefined} span */

@@ -1,4 +1,4 @@
-// What the context vector that grows is given and what it keeps.
+// Payload and state of the growing context vector.
 
 /** A figure to fill, with the strips and their sum. */
 interface GrowthFigure {
@@ -14,7 +14,7 @@ interface GrowthLayout extends Omit<Layout, "meta"> {
 interface GrowthMeta extends Omit<Meta, "rows"> {
   /** Of the source pieces. */
   names: string[];
-  /** How many rows there is room for. */
+  /** The largest number of rows. */
   rows: number;
   /** The unit after which the backward half begins. */
   hidden: number;
@@ -59,11 +59,11 @@ interface GrowthChart extends Chart {
   runningSum(): number[];
 }
 
-interface GrowthState extends Fetching<GrowthPayload> {
-  /** How many times as large as usual it is. */
+interface GrowthState extends FetchingState<GrowthPayload> {
+  /** Its scale factor. */
   by: number;
   chart: GrowthChart;
-  /** The payload taken in last, and what is read from it. */
+  /** The payload read last, and its contents. */
   payload: GrowthPayload;
   annotations: Float32Array[];
   alpha: Float32Array[];
@@ -73,7 +73,7 @@ interface GrowthState extends Fetching<GrowthPayload> {
   added: number;
   running: Float32Array;
   timer: number | null;
-  /** What tells the step, and what is drawn of it, from others. */
+  /** Identifies the step and its order, and what is drawn of it. */
   key: string | null;
-  look: string | null;
+  drawnKey: string | null;
 }

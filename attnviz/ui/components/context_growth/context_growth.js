@@ -1,7 +1,7 @@
-// The context vector as a sum that grows: a strip for each source piece, alpha_ij h_j, and below them what has been added
-// so far. The annotations come once for all steps; each step is multiplied out here.
+// The context vector as a running sum: a strip alpha_ij h_j for each source piece, and below them their sum so far. The
+// annotations are sent once for all steps; the products of each step are computed here.
 
-import { enlargement, larger, onLetters } from "../larger.js";
+import { enlargement, larger, onScaleChange } from "../larger.js";
 import { payloadOf } from "../payloads.js";
 import {
   calm,
@@ -12,13 +12,13 @@ import {
   find,
   findAll,
   follow,
-  keep,
   library,
   number,
   rows,
   soon,
   speak,
   states,
+  trackDrawing,
   watch,
   widthOf,
   write,
@@ -27,14 +27,14 @@ import { chooseIn, listenIn, pointAt, shown, viewOf } from "../view.js";
 import { multiply, shapes, sum } from "./strips.js";
 
 const MESSAGES = ["step", "source", "order"];
-const JUMPS = 5; // to the whole sum, where the visitor wants no motion
+const JUMPS = 5; // up to the whole sum, with reduced motion
 const STILL = 600; // milliseconds between two jumps
 
 const LOWERED = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {number} number */
 const lower = (number) => String(number).replace(/\d/g, (digit) => LOWERED[Number(digit)]);
 /**
- * What the sum of a step is called: c₃, or z₃ of a head.
+ * The symbol of the sum of a step: c₃, or z₃ of a head.
  * @param {Growth} growth
  * @param {GrowthState} state
  */
@@ -75,7 +75,7 @@ function figure(numbers, state, source) {
  * @param {Growth} numbers
  * @param {GrowthState} state
  */
-function tell(root, numbers, state) {
+function describe(root, numbers, state) {
   const { added } = state;
   const { words } = state.payload;
   const count = numbers.lines.length;
@@ -84,12 +84,12 @@ function tell(root, numbers, state) {
   range.max = String(count);
   range.value = String(added);
   range.setAttribute("aria-valuetext", fill(words.count, { k: added, n: count }));
-  const told = added === count
+  const sentence = added === count
     ? fill(words.all, { n: count, c: context(numbers, state) })
     : fill(words.some, { k: added, n: count, weight: number(weight, 2) });
-  find(root, "output").textContent = told;
+  find(root, "output").textContent = sentence;
   find(root, ".build").textContent = state.timer ? words.stop : words.build;
-  const alt = [numbers.skeleton.layout.meta.alt, state.payload.captions[numbers.step], `${told}.`];
+  const alt = [numbers.skeleton.layout.meta.alt, state.payload.captions[numbers.step], `${sentence}.`];
   state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
 }
 
@@ -100,12 +100,12 @@ function tell(root, numbers, state) {
 async function paint(root, state) {
   const Plotly = await library();
   const { source } = shown(root);
-  const look = [state.key, state.added, source, Boolean(state.timer)].join();
-  if (!state.numbers || look === state.look || !states.has(root)) return;
-  state.look = look;
+  const drawnKey = [state.key, state.added, source, Boolean(state.timer)].join();
+  if (!state.numbers || drawnKey === state.drawnKey || !states.has(root)) return;
+  state.drawnKey = drawnKey;
   const { data, layout } = figure(state.numbers, state, source);
-  tell(root, state.numbers, state);
-  await keep(state, Plotly.react(state.chart, data, layout, CONFIG));
+  describe(root, state.numbers, state);
+  await trackDrawing(state, Plotly.react(state.chart, data, layout, CONFIG));
   if (!state.size && states.has(root)) listen(Plotly, root, state);
 }
 
@@ -132,12 +132,12 @@ function listen(Plotly, root, state) {
 }
 
 /**
- * Lights the strip of the source piece that is pointed at.
+ * Highlights the strip of the hovered source piece.
  * @param {HTMLElement} root
  * @param {GrowthState} state
  * @param {Pointed | null} pointed
  */
-function light(root, { chart, numbers }, pointed) {
+function highlight(root, { chart, numbers }, pointed) {
   const row = numbers?.row(pointed?.source ?? null) ?? -1, layer = find(root, ".cursor");
   const { xaxis: x, yaxis: y } = chart._fullLayout ?? {};
   if (row < 0 || !x || !y) {
@@ -163,7 +163,7 @@ function stop(state) {
 }
 
 /**
- * Adds piece after piece; where the visitor wants no motion, in a few jumps.
+ * Adds piece after piece; with reduced motion in a few jumps.
  * @param {HTMLElement} root
  * @param {GrowthState} state
  */
@@ -195,7 +195,7 @@ function show(root, state) {
   const payload = payloadOf(root, state, show);
   if (!payload) return;
   speak(payload.language);
-  if (payload !== state.payload) read(root, state, payload);
+  if (payload !== state.payload) readPayload(root, state, payload);
   const { step, order } = shown(root);
   if (step === null || !state.alpha[step]) return;
   const sentence = state.payload.captions[step] ?? "";
@@ -214,12 +214,12 @@ function show(root, state) {
 }
 
 /**
- * Takes in another payload.
+ * Reads a new payload.
  * @param {HTMLElement} root
  * @param {GrowthState} state
  * @param {GrowthPayload} payload
  */
-function read(root, state, payload) {
+function readPayload(root, state, payload) {
   const { figure, thinned } = payload;
   state.payload = payload;
   state.annotations = rows(payload.annotations, payload.units);
@@ -227,16 +227,16 @@ function read(root, state, payload) {
   state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
   state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
   state.key = null;
-  state.look = null;
-  say(root, payload.words);
+  state.drawnKey = null;
+  label(root, payload.words);
 }
 
 /**
- * Names in the language of the page.
+ * Writes the labels in the language of the page.
  * @param {HTMLElement} root
  * @param {Words} words
  */
-function say(root, words) {
+function label(root, words) {
   find(root, ".added").setAttribute("aria-label", words.added);
   find(root, "legend").textContent = words.order;
   for (const input of findAll(root, ".order input", HTMLInputElement)) {
@@ -265,11 +265,11 @@ function start(root) {
   }
   state.chart.setAttribute("role", "img");
   state.chart.classList.add("clickable");
-  // The running sum on the screen, unit by unit, for whoever wants to check it.
+  // The running sum as drawn, unit by unit, for tests.
   state.chart.runningSum = () => Array.from(state.running);
   const ends = [
-    listenIn(root, "point", ({ detail }) => light(root, state, detail)),
-    onLetters(() => soon(root, state, show)),
+    listenIn(root, "point", ({ detail }) => highlight(root, state, detail)),
+    onScaleChange(() => soon(root, state, show)),
   ];
   endWith(state, () => {
     stop(state);

@@ -1,12 +1,12 @@
-// Copies the address of what is on show, and says so for a while; beside it, the way into lecture mode.
+// The button that copies the current address and briefly confirms it, and the one that enters lecture mode.
 
 import { writeAddress } from "../address.js";
-import { find, letGo, wordIn, write } from "../shared.js";
+import { blurAfterClick, find, write, writeTexts } from "../shared.js";
 
-const TOLD = 2500; // milliseconds
+const CONFIRMED = 2500; // milliseconds
 
 /**
- * Where a page is not served safely a browser has no clipboard: then the old way is tried.
+ * Copies a text. Without HTTPS a browser has no navigator.clipboard: then execCommand is used.
  * @param {string} text
  */
 async function copy(text) {
@@ -30,17 +30,17 @@ export default function ({ data, parentElement }) {
   let timer;
   write(button, data.copy);
   button.onclick = async (event) => {
-    letGo(event);
+    blurAfterClick(event);
     writeAddress();
     button.textContent = await copy(location.href).then(() => data.copied, () => data.failed);
     clearTimeout(timer);
     timer = setTimeout(() => {
       button.textContent = data.copy;
-    }, TOLD);
+    }, CONFIRMED);
   };
-  wordIn(parentElement, data);
+  writeTexts(parentElement, data);
   find(parentElement, ".enter-lecture").onclick = (event) => {
-    letGo(event);
+    blurAfterClick(event);
     document.dispatchEvent(new CustomEvent("attnviz:lecture"));
   };
   return () => clearTimeout(timer);

@@ -1,7 +1,7 @@
-// The lower end of the diagram: state, previous word and context go into the new state and into the readout, and that
-// scores the words.
+// The decoder in the diagram: state, previous word and context go into the new state and into the readout, which scores
+// the words.
 
-import { stagePart } from "./look.js";
+import { stagePart } from "./attention.js";
 import { group, path, put, rounded, symbol, vector } from "./svg.js";
 import { TAPS } from "./terms.js";
 
@@ -12,18 +12,18 @@ import { TAPS } from "./terms.js";
  */
 export function drawDecoder(root, payload, plan) {
   const { decoder } = plan, { squares: { state, readout }, words } = payload;
-  const given = group(root, "given"), before = group(given, "vector"), previous = group(given, "vector");
-  const [moved, spoken] = [4, 5].map((stage) => stagePart(root, stage));
+  const inputs = group(root, "given"), before = group(inputs, "vector"), previous = group(inputs, "vector");
+  const [update, output] = [4, 5].map((stage) => stagePart(root, stage));
   drawLanes(root, payload, plan);
   drawReturns(root, payload, plan);
   const beforeSquares = vector(before, decoder.before, state, "frame state");
   const previousWord = chip(previous, decoder.previous, "previous");
-  const made = [group(moved, "vector"), group(spoken, "vector"), group(spoken, "vector")];
+  const made = [group(update, "vector"), group(output, "vector"), group(output, "vector")];
   const afterSquares = vector(made[0], decoder.after, state, "frame state");
   const readoutSquares = vector(made[1], decoder.readout, readout, "frame");
   const word = chip(made[2], decoder.word, "written");
   const [likely, foils] = /** @type {const} */ (["likely", "foils"]).map((name) =>
-    put(spoken, "text", {
+    put(output, "text", {
       x: decoder[name][0],
       y: decoder[name][1],
       class: name,
@@ -33,24 +33,24 @@ export function drawDecoder(root, payload, plan) {
   /** @type {(parent: Element, place: Area, letter: string) => SVGElement} */
   const named = (parent, { x, y, height }, letter) => symbol(parent, [x - 28, y + height / 2 + 5], letter, "");
   const texts = {
-    before: [named(given, decoder.before, "s")],
-    previousIndex: [named(given, decoder.previous, "y")],
-    after: [named(moved, decoder.after, "s")],
-    readout: [named(spoken, decoder.readout, "t")],
-    wordIndex: [named(spoken, decoder.word, "y")],
+    before: [named(inputs, decoder.before, "s")],
+    previousIndex: [named(inputs, decoder.previous, "y")],
+    after: [named(update, decoder.after, "s")],
+    readout: [named(output, decoder.readout, "t")],
+    wordIndex: [named(output, decoder.word, "y")],
     previous: [previousWord],
     word: [word],
     likely: [likely],
     foils: [foils],
   };
-  boxName(moved, decoder.after, words.gru);
-  boxName(spoken, decoder.readout, words.maxout);
-  const origin = put(given, "path", { d: rounded(originOf(plan)), class: "line state origin" });
+  boxName(update, decoder.after, words.gru);
+  boxName(output, decoder.readout, words.maxout);
+  const origin = put(inputs, "path", { d: rounded(originOf(plan)), class: "line state origin" });
   return { origin, before, previous, beforeSquares, afterSquares, readoutSquares, made, texts };
 }
 
 /**
- * The way from the backward half of the first annotation to the first state.
+ * The line from the backward half of the first annotation to the initial state.
  * @param {Plan} plan
  * @returns {Spot[]}
  */
@@ -79,7 +79,7 @@ function boxName(parent, { x, y }, text) {
 function chip(parent, { x, y, width, height }, className) {
   put(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${className}` });
   return put(parent, "text", {
-    "data-room": width - 12,
+    "data-width": width - 12,
     x: x + width / 2,
     y: y + height / 2 + 6,
     class: `spelled ${className}`,
@@ -88,7 +88,7 @@ function chip(parent, { x, y, width, height }, className) {
 }
 
 /**
- * The three lines that lead to both boxes, dots where a box takes from one, and the ways back into the next step.
+ * The three lines that lead to both boxes, dots where a box takes its input, and the lines to the next step.
  * @param {Element} root
  * @param {DiagramPayload} payload
  * @param {Plan} plan
@@ -131,7 +131,7 @@ function drawLanes(root, payload, plan) {
 }
 
 /**
- * The ways back: the new state and the new word are what the next step begins with.
+ * The return lines: the new state and the new word are inputs of the next step.
  * @param {Element} root
  * @param {DiagramPayload} payload
  * @param {Plan} plan
@@ -158,7 +158,7 @@ function drawReturns(root, { words }, { decoder: { before, previous, after, word
 }
 
 /**
- * What a box takes from a line.
+ * The arrow from a line into a box.
  * @param {Element} parent
  * @param {Spot} from
  * @param {number} to

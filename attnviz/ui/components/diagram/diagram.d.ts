@@ -1,14 +1,14 @@
-// What the diagram is given and what it keeps.
+// Payload, layout and state of the diagram.
 
 /** Numbers are float32 in base64, a row for each of `steps` or, of the annotations, for each source piece. */
 interface DiagramPayload {
   language: string;
   attention: "additive" | "dot" | "none";
   readout: "previous" | "current";
-  /** Of the source pieces: their text, and whether each goes on with the word before it. */
+  /** The source pieces, and whether each continues the previous word. */
   sources: string[];
   joined: boolean[];
-  /** The steps that the rows stand for, of how many there are. */
+  /** The steps of the rows. */
   steps: number[];
   energies: string;
   weights: string;
@@ -29,12 +29,12 @@ interface DiagramPayload {
   foils: string[];
   /** Whether the weights of each step were changed by hand. */
   byHand: boolean[];
-  /** What the context of each of `steps` is made of, in words. */
+  /** Description of the context vector of each of `steps`. */
   mixes: string[];
   alts: string[];
-  /** Of each of `steps` what came of each stage. */
+  /** The outcome of each stage, by step. */
   outcomes: string[][];
-  /** What else the equations have, by the part beside which it stands; null where none of it is drawn. */
+  /** The other symbols of the equations, by the part next to them; null where they are not drawn. */
   terms: DiagramTerms | null;
   words: Words;
 }
@@ -42,8 +42,8 @@ interface DiagramPayload {
 /** Symbols and their indices; ⟦i⟧ and ⟦before⟧ are the numbers of the step and of the one before it. */
 type Term = [letter: string, index: string][];
 
-/** The weights with which a box takes in each of these. */
-type Taken = Record<"state" | "context" | "word" | "bias", Term>;
+/** The weight matrices of a box's inputs. */
+type InputTerms = Record<"state" | "context" | "word" | "bias", Term>;
 
 /** Empty where a model has none. */
 interface DiagramTerms {
@@ -52,13 +52,13 @@ interface DiagramTerms {
   energy: Term;
   embedded: Term;
   inside: Term;
-  moving: Taken;
-  readout: Taken;
+  moving: InputTerms;
+  readout: InputTerms;
   scores: Term;
   chance: Term;
 }
 
-/** What of a payload is drawn at a step: whole numbers but while one step becomes another. */
+/** The numbers drawn at a step, or interpolated between two steps. */
 interface Pose {
   energies: Float32Array;
   weights: Float32Array;
@@ -84,13 +84,13 @@ interface Area {
 }
 
 /** Where the parts are. `along` the sentence a place is a column; `across` it the rows follow one another, from the words
- * to the context vector. Lying, along is x and across y; standing, the other way round. */
+ * to the context vector. In a horizontal layout, along is x and across y; `standing` swaps them. */
 interface Plan {
   standing: boolean;
   width: number;
   height: number;
   /** Of each source piece the middle of its column, and how wide that is. */
-  columns: { middle: number; room: number }[];
+  columns: { middle: number; width: number }[];
   /** Where the columns begin and end. */
   first: number;
   last: number;
@@ -155,13 +155,13 @@ interface DiagramParts {
   readoutSquares: SVGElement[];
   previous: SVGElement;
   made: SVGElement[];
-  /** The way of the first state, from the backward half of the first annotation. */
+  /** The line of the initial state, from the backward half of the first annotation. */
   origin: SVGElement;
-  /** What is written, by what it tells. */
+  /** Text elements by their content. */
   texts: Record<string, SVGElement[]>;
 }
 
-interface DiagramState extends Fetching<DiagramPayload> {
+interface DiagramState extends FetchingState<DiagramPayload> {
   payload?: DiagramPayload;
   numbers: DiagramNumbers;
   plan?: Plan;
@@ -169,15 +169,16 @@ interface DiagramState extends Fetching<DiagramPayload> {
   /** What is drawn. */
   pose?: Pose;
   step: number | null;
-  room?: number;
+  /** Width of its box in pixels, as drawn last. */
+  boxWidth?: number;
   frame: number;
-  /** What the stages are called, and what tells these names from others. */
+  /** The titles of the stages, and a key of them. */
   stages: StageTitle[];
   titles?: string;
   /** Whether every symbol of the equations is drawn. */
   formulas: boolean;
   /** The source piece that is pointed at. */
   pointed: number | null;
-  /** Whether weights pulled by hand are drawn. */
-  weighed?: boolean;
+  /** Whether weights that are being dragged are drawn. */
+  dragged?: boolean;
 }

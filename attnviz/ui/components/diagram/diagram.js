@@ -1,16 +1,16 @@
-// The diagram: how the numbers of the step on show run from the English pieces to the French one. Drawn once for a sentence;
-// a step moves what is different in it.
+// The architecture diagram: the computation of the current step, from the English pieces to the French one. It is drawn once
+// for a sentence; a step changes only what differs.
 
 import { payloadOf } from "../payloads.js";
 import { calm, endWith, fill, find, follow, soon, speak, states, write } from "../shared.js";
 import { listenIn, shown } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
-import { drawLook, flowName } from "./look.js";
+import { drawAttention, flowName } from "./attention.js";
 import { nameParts } from "./names.js";
 import { planned } from "./plan.js";
-import { become, MOVING, strike, unpacked } from "./pose.js";
-import { reachColumns, reachStages } from "./reach.js";
+import { animateTo, drawPose, MOVING, unpacked } from "./pose.js";
+import { addColumnTargets, listenToStages } from "./pointer.js";
 import { fit, put } from "./svg.js";
 import { drawTerms } from "./terms.js";
 
@@ -20,30 +20,30 @@ import { drawTerms } from "./terms.js";
  * @param {DiagramState} state
  * @param {DiagramPayload} payload
  */
-function lay(root, state, payload) {
-  const drawing = find(root, ".drawing", SVGElement), room = find(root, ".scroll").clientWidth;
-  const measure = measured(root), plan = planned(payload, room, measure);
+function drawPlan(root, state, payload) {
+  const drawing = find(root, ".drawing", SVGElement), boxWidth = find(root, ".scroll").clientWidth;
+  const measure = textMeasure(root), plan = planned(payload, boxWidth, measure);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width));
   drawing.setAttribute("height", String(plan.height));
   drawing.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
   flowColours(drawing, plan);
-  const { contextName, mix, ...look } = drawLook(drawing, payload, plan);
+  const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
   const decoder = drawDecoder(drawing, payload, plan);
-  const { symbols, ways, states: stateNames } = nameParts(drawing, payload, plan, state.stages, measure);
-  const texts = { ...decoder.texts, symbols, ways, stateNames, context: [contextName], mix };
-  Object.assign(state, { plan, room, parts: { ...look, ...decoder, columns, texts }, pose: undefined });
+  const { symbols, stageLinks, states: stateNames } = nameParts(drawing, payload, plan, state.stages, measure);
+  const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
+  Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
   drawTerms(drawing, payload, plan);
-  reachColumns(root, drawing, state);
+  addColumnTargets(root, drawing, state);
   root.classList.toggle("dense", plan.dense);
 }
 
 /**
- * What tells how wide a text is.
+ * Returns a function that measures the width of a text.
  * @param {HTMLElement} root
  */
-function measured(root) {
+function textMeasure(root) {
   const pen = document.createElement("canvas").getContext("2d");
   const family = getComputedStyle(root).getPropertyValue("--serif") || "serif";
   return (/** @type {string} */ text, /** @type {number} */ letters) => {
@@ -70,7 +70,7 @@ function flowColours(drawing, { standing, across: { ribbons: [from, to] } }) {
 }
 
 /**
- * Writes what a step says in words and numbers.
+ * Writes the texts and numbers of a step.
  * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number} k its row in the payload
@@ -92,7 +92,7 @@ function writeStep(root, { payload, parts, stages }, k) {
   all("likely", payload.likely[k]);
   all("foils", payload.foils[k]);
   all("mix", payload.mixes[k]);
-  texts.ways.forEach((way, n) => {
+  texts.stageLinks.forEach((way, n) => {
     const { place, title } = stages[n], outcome = payload.outcomes[k][n];
     way.setAttribute("aria-label", fill(payload.words.stage, { place, title, outcome }));
   });
@@ -103,7 +103,7 @@ function writeStep(root, { payload, parts, stages }, k) {
 }
 
 /**
- * Marks the source piece on show, and the one that is pointed at.
+ * Marks the current source piece, and the one that is pointed at.
  * @param {HTMLElement} root
  * @param {DiagramState} state
  */
@@ -118,12 +118,12 @@ function markPiece(root, { parts, pointed }) {
 }
 
 /**
- * Where the state and the word before come from: a step further they were the new ones.
+ * Moves the new state and word of the previous step to their places as inputs, when going one step onward.
  * @param {DiagramState} state
  * @param {boolean} onward
  * @param {number} share
  */
-function slide({ plan, parts }, onward, share) {
+function moveInputs({ plan, parts }, onward, share) {
   if (!plan) return;
   const { before, previous, after, word } = plan.decoder, left = onward ? 1 - share : 0;
   /** @type {(node: SVGElement, to: Area, from: Area) => void} */
@@ -146,40 +146,40 @@ function show(root, state) {
   if (k < 0 || !states.has(root)) return;
   const other = payload !== state.payload;
   if (other) Object.assign(state, { payload, numbers: unpacked(payload), step: null });
-  if (other || !state.plan || state.room !== find(root, ".scroll").clientWidth) {
-    lay(root, state, state.formulas ? payload : { ...payload, terms: null });
+  if (other || !state.plan || state.boxWidth !== find(root, ".scroll").clientWidth) {
+    drawPlan(root, state, state.formulas ? payload : { ...payload, terms: null });
   }
-  write(find(root, ".told"), payload.words.told);
+  write(find(root, ".caption"), payload.words.caption);
   const { plan, parts } = state, before = state.step;
   if (!plan) return;
   if (source !== null || other) markPiece(root, state);
   if (before === step && state.pose) return;
   state.step = step;
-  if (state.weighed) weigh(state, null);
+  if (state.dragged) drawWeights(state, null);
   writeStep(root, state, k);
   const onward = before !== null && step === before + 1;
   const time = before === null || !state.seen || calm() ? 0 : MOVING / speed;
-  become(state, state.numbers.poses[k], time, (pose, share) => {
-    strike(payload, plan, parts, pose);
-    slide(state, onward && time > 0, share);
+  animateTo(state, state.numbers.poses[k], time, (pose, share) => {
+    drawPose(payload, plan, parts, pose);
+    moveInputs(state, onward && time > 0, share);
   });
 }
 
 /**
- * While weights are pulled by hand, the ribbons follow; what would come of it is not known before the server has answered,
- * and what came of the others steps back.
+ * Draws the ribbons of weights that are being dragged. What follows from them is not known before the server has answered,
+ * so the outcome of the previous weights is faded.
  * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
-function weigh(state, weights) {
+function drawWeights(state, weights) {
   const { payload, plan, parts, numbers, pose, step } = state;
   const k = step === null ? -1 : payload?.steps.indexOf(step) ?? -1;
   if (!payload || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
   const own = numbers.poses[k];
-  state.weighed = weights !== null;
-  strike(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
+  state.dragged = weights !== null;
+  drawPose(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
   for (const node of [parts.context, ...parts.made, ...parts.texts.likely, ...parts.texts.foils]) {
-    node.classList.toggle("stale", state.weighed);
+    node.classList.toggle("stale", state.dragged);
   }
 }
 
@@ -196,15 +196,15 @@ function start(root) {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
     }),
-    listenIn(root, "weigh", ({ detail }) => weigh(state, detail)),
+    listenIn(root, "weigh", ({ detail }) => drawWeights(state, detail)),
   ];
   state.size = new ResizeObserver(() => {
-    if (!state.plan || find(root, ".scroll").clientWidth === state.room) return;
+    if (!state.plan || find(root, ".scroll").clientWidth === state.boxWidth) return;
     state.step = null;
     show(root, state);
   });
   state.size.observe(find(root, ".scroll"));
-  reachStages(root);
+  listenToStages(root);
   endWith(state, () => {
     cancelAnimationFrame(state.frame);
     for (const end of ends) end();

@@ -14,7 +14,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST
 from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
-from attnviz.trace.interventions import acting_on
+from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
 from attnviz.wording.diagram import diagram_alt, diagram_terms, diagram_words, mixture
@@ -37,12 +37,12 @@ def diagram_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
         {"number": number, "place": place, "title": title}
         for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
     ]
-    shown = {"at": at, "stages": stages, "formulas": view.shows("numbers")}
-    component("diagram", isolate=False)(key=view.key("diagram"), data=shown)
+    payload = {"at": at, "stages": stages, "formulas": view.shows("numbers")}
+    component("diagram", isolate=False)(key=view.key("diagram"), data=payload)
 
 
-def diagram_payload(trace: Trace, steps: Sequence[int], told: Narration) -> dict[str, Any]:
-    """Return the payload of the diagram at these 0-based `steps`; `told` has the sentences of the steps."""
+def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) -> dict[str, Any]:
+    """Return the payload of the diagram at these 0-based `steps`; `narration` has the sentences of the steps."""
     units, chosen = drawn_units(trace), np.array(steps, dtype=np.intp)
     return {
         "language": language(),
@@ -57,10 +57,10 @@ def diagram_payload(trace: Trace, steps: Sequence[int], told: Narration) -> dict
         "written": [shorten(piece_name(trace.target_pieces[i]), LETTERS) for i in steps],
         "likely": [percent(float(trace.probabilities[i])) for i in steps],
         "foils": [_foils(trace, i) for i in steps],
-        "byHand": [trace.attends and bool(acting_on(trace.interventions, i)) for i in steps],
+        "byHand": [trace.attends and bool(interventions_at(trace.interventions, i)) for i in steps],
         "mixes": [mixture(trace, i) for i in steps],
-        "alts": [diagram_alt(trace, i, told[i]) for i in steps],
-        "outcomes": [[stage.outcome for stage in told[i]] for i in steps],
+        "alts": [diagram_alt(trace, i, narration[i]) for i in steps],
+        "outcomes": [[stage.outcome for stage in narration[i]] for i in steps],
         "terms": diagram_terms(trace),
         "words": diagram_words(trace),
     }

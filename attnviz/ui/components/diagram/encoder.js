@@ -1,4 +1,4 @@
-// The upper end of the diagram: the source pieces, the encoder that reads them from both sides, and the annotations.
+// The encoder in the diagram: the source pieces, the two directions that read them, and the annotations.
 
 import { area, colour, group, path, put, spot, vector } from "./svg.js";
 
@@ -27,7 +27,7 @@ export function drawEncoder(root, payload, plan, numbers) {
  */
 function readingLine(parent, plan, [from, to], forward) {
   const middle = (from + to) / 2, { first, columns } = plan, end = columns[columns.length - 1];
-  const last = end.middle + end.room / 2, [tail, head] = forward ? [first - 4, last + 5] : [last + 4, first - 5];
+  const last = end.middle + end.width / 2, [tail, head] = forward ? [first - 4, last + 5] : [last + 4, first - 5];
   const back = head + (forward ? -6 : 6);
   /** @type {(along: number, across: number) => Spot} */
   const at = (along, across) => spot(plan, along, across);
@@ -49,7 +49,7 @@ function joint(plan, j) {
 }
 
 /**
- * A source piece with what the encoder made of it; returns its group, which a step marks.
+ * A source piece with its annotation; returns their group, which a step marks.
  * @param {Element} parent
  * @param {DiagramPayload} payload
  * @param {Plan} plan
@@ -57,11 +57,11 @@ function joint(plan, j) {
  * @param {number} j
  */
 function drawPiece(parent, payload, plan, annotation, j) {
-  const { columns, across, cell } = plan, { middle, room } = columns[j];
+  const { columns, across, cell } = plan, { middle, width } = columns[j];
   const made = group(parent, "piece"), half = payload.squares.annotation / 2;
   const start = middle - cell / 2, used = payload.attention !== "none";
   put(made, "rect", {
-    ...area(plan, middle - room / 2, 0, room, used ? across.ribbons[0] : across.backward[1] + 6),
+    ...area(plan, middle - width / 2, 0, width, used ? across.ribbons[0] : across.backward[1] + 6),
     class: "band",
   });
   writePiece(made, payload.sources[j], plan, j);
@@ -70,7 +70,7 @@ function drawPiece(parent, payload, plan, annotation, j) {
     colour(squares, annotation, payload.limits.annotation, from);
   }
   if (!used) return made;
-  const [top, bottom] = [across.forward[0] - 5, across.backward[1] + 5], round = Math.min(5, (room - cell) / 2 - 1);
+  const [top, bottom] = [across.forward[0] - 5, across.backward[1] + 5], round = Math.min(5, (width - cell) / 2 - 1);
   put(made, "rect", {
     ...area(plan, start - round, top, cell + 2 * round, bottom - top),
     rx: round + 1,

@@ -1,4 +1,4 @@
-// The names of the parts with their symbols, and the ways to the stages.
+// The names of the parts with their symbols, and the links to the stages.
 
 import { GUTTER } from "./plan.js";
 import { group, put, symbol } from "./svg.js";
@@ -12,25 +12,30 @@ import { group, put, symbol } from "./svg.js";
  * @param {(text: string, letters: number) => number} measure
  */
 export function nameParts(root, payload, plan, stages, measure) {
-  const part = group(root, "names"), looks = payload.attention !== "none";
+  const part = group(root, "names"), attends = payload.attention !== "none";
   const { across, decoder: { before, previous, titles }, standing } = plan;
-  const symbols = standing ? nameColumns(part, plan, looks) : nameRows(part, payload, plan, looks);
+  const symbols = standing ? nameColumns(part, plan, attends) : nameRows(part, payload, plan, attends);
   const [energy, weight, context] = standing
     ? /** @type {Spot[]} */ ([[across.energy[0] - 6, 15], [across.weight - 28, 15], [across.context[0] - 22, 15]])
     : /** @type {Spot[]} */ ([[0, across.energy[1] - 14], [0, across.weight], [0, across.context[0] + 19]]);
   /** @type {Record<number, Spot>} */
   const places = { 1: energy, 2: weight, 3: context, 4: titles[4], 5: titles[5] };
-  const ways = stages.map((stage) => {
+  const stageLinks = stages.map((stage) => {
     const narrow = standing && stage.number < 4;
-    const room = narrow ? 0 : stage.number > 3 ? 260 : GUTTER - 60;
-    return wayTo(part, stage, places[stage.number], room, measure);
+    const maxWidth = narrow ? 0 : stage.number > 3 ? 260 : GUTTER - 60;
+    return stageLink(part, stage, places[stage.number], maxWidth, measure);
   });
-  if (looks) {
-    put(part, "text", { x: weight[0] + (standing ? -18 : 24), y: weight[1] + 17, class: "by-hand" }, payload.words.hand);
+  if (attends) {
+    put(
+      part,
+      "text",
+      { x: weight[0] + (standing ? -18 : 24), y: weight[1] + 17, class: "by-hand" },
+      payload.words.hand,
+    );
   }
-  if (standing) return { symbols, ways, states: [] };
+  if (standing) return { symbols, stageLinks, states: [] };
   beside(part, payload.words.previous, previous);
-  return { symbols, ways, states: [beside(part, payload.words.state, before)] };
+  return { symbols, stageLinks, states: [beside(part, payload.words.state, before)] };
 }
 
 /**
@@ -46,9 +51,9 @@ const beside = (parent, text, { y, height }) =>
  * @param {Element} parent
  * @param {DiagramPayload} payload
  * @param {Plan} plan
- * @param {boolean} looks
+ * @param {boolean} attends
  */
-function nameRows(parent, { words }, { across, decoder: { queryFrom } }, looks) {
+function nameRows(parent, { words }, { across, decoder: { queryFrom } }, attends) {
   const left = GUTTER - 40, middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
   /** @type {[string, number, string, ("→" | "←")?][]} */
   const named = [
@@ -56,7 +61,7 @@ function nameRows(parent, { words }, { across, decoder: { queryFrom } }, looks) 
     [words.forward, middle(across.forward), "h", "→"],
     [words.backward, middle(across.backward), "h", "←"],
   ];
-  if (looks) named.push([words.annotation, across.backward[1] + 21, "h"]);
+  if (attends) named.push([words.annotation, across.backward[1] + 21, "h"]);
   for (const [text, y, letter, way] of named) {
     put(parent, "text", { x: 0, y, class: "name" }, text);
     symbol(parent, [left, y], letter, "j", { way, className: "encoder" });
@@ -65,7 +70,7 @@ function nameRows(parent, { words }, { across, decoder: { queryFrom } }, looks) 
     put(parent, "text", { x: 0, y: across.key, class: "name" }, words.key);
     put(parent, "text", { x: 0, y: queryFrom[1] - 104, class: "name" }, words.query);
   }
-  if (!looks) return [];
+  if (!attends) return [];
   return [
     symbol(parent, [left, across.energy[1] - 14], "e", ""),
     symbol(parent, [left, across.weight], "α", ""),
@@ -75,16 +80,16 @@ function nameRows(parent, { words }, { across, decoder: { queryFrom } }, looks) 
 /**
  * @param {Element} parent
  * @param {Plan} plan
- * @param {boolean} looks
+ * @param {boolean} attends
  */
-function nameColumns(parent, { across, columns }, looks) {
+function nameColumns(parent, { across, columns }, attends) {
   const y = 26;
   symbol(parent, [2, y], "x", "j", { className: "encoder" });
   symbol(parent, [across.forward[0] + 6, y], "h", "j", { way: "→", className: "encoder" });
   symbol(parent, [across.backward[0] + 6, y], "h", "j", { way: "←", className: "encoder" });
-  if (!looks) return [];
+  if (!attends) return [];
   const end = columns[columns.length - 1];
-  symbol(parent, [across.backward[0] - 12, end.middle + end.room / 2 + 17], "h", "j", { className: "encoder" });
+  symbol(parent, [across.backward[0] - 12, end.middle + end.width / 2 + 17], "h", "j", { className: "encoder" });
   return [
     symbol(parent, [across.energy[0] + 14, y], "e", ""),
     symbol(parent, [across.weight - 8, y], "α", ""),
@@ -92,18 +97,18 @@ function nameColumns(parent, { across, columns }, looks) {
 }
 
 /**
- * The title of a stage, which leads there.
+ * The title of a stage, a link to it.
  * @param {Element} parent
  * @param {StageTitle} stage
  * @param {Spot} place
- * @param {number} room
+ * @param {number} maxWidth
  * @param {(text: string, letters: number) => number} measure
  */
-function wayTo(parent, { number: stage, place: shownAs, title }, [x, y], room, measure) {
+function stageLink(parent, { number: stage, place: shownAs, title }, [x, y], maxWidth, measure) {
   const way = group(parent, "way");
   for (const [name, value] of [["role", "button"], ["tabindex", "0"]]) way.setAttribute(name, value);
   way.dataset.stage = String(stage);
-  const lines = room ? broken(title, room, measure) : [];
+  const lines = maxWidth ? broken(title, maxWidth, measure) : [];
   const wide = Math.max(0, ...lines.map((line) => measure(line, 14))), top = y - (lines.length > 1 ? 18 : 0);
   put(way, "rect", {
     x: x - 3,
@@ -111,7 +116,7 @@ function wayTo(parent, { number: stage, place: shownAs, title }, [x, y], room, m
     width: wide + 30,
     height: 26 + 17 * Math.max(lines.length - 1, 0),
     rx: 5,
-    class: "reach",
+    class: "hit-area",
   });
   put(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
   put(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
@@ -120,16 +125,16 @@ function wayTo(parent, { number: stage, place: shownAs, title }, [x, y], room, m
 }
 
 /**
- * A text in lines of no more than `room` pixels, where its words let it.
+ * Breaks a text into lines of at most `maxWidth` pixels, unless a word is longer.
  * @param {string} text
- * @param {number} room
+ * @param {number} maxWidth
  * @param {(text: string, letters: number) => number} measure
  */
-function broken(text, room, measure) {
+function broken(text, maxWidth, measure) {
   const lines = [""];
   for (const word of text.split(" ")) {
     const here = lines[lines.length - 1], longer = here ? `${here} ${word}` : word;
-    if (here && measure(longer, 14) > room) lines.push(word);
+    if (here && measure(longer, 14) > maxWidth) lines.push(word);
     else lines[lines.length - 1] = longer;
   }
   return lines;

@@ -1,69 +1,69 @@
-// Where the parts of the diagram are, for the room there is: the sentence lies on a wide page, and stands on a telephone.
+// The layout of the diagram for a given width: the sentence is horizontal on a wide page, and vertical on a telephone.
 
-const STAND = 960; // pixels of width below which it stands
-export const GUTTER = 176; // pixels at the left of a lying sentence, for the names of the rows
-const EDGE = 14; // at the right, where the encoder begins to read backwards
+const STAND = 960; // pixels of width below which the sentence is vertical (`standing`)
+export const GUTTER = 176; // pixels at the left of a horizontal sentence, for the names of the rows
+const EDGE = 14; // pixels at the right, where the backward direction of the encoder begins
 const LARGEST = 180; // pixels of the widest column
-const KEYS = 22; // for a row of its own that names the keys
-export const CHANCE = 54; // before a probability, for what it is the probability of
-const LEAST = 10; // of the narrowest: of a longer sentence the drawing is wider than its box
+const KEYS = 22; // pixels of the row that names the keys
+export const CHANCE = 54; // pixels for the symbol before a probability
+const LEAST = 10; // pixels of the narrowest column: for a longer sentence the drawing is wider than its box
 
 /**
- * The plan of a drawing of `width` pixels; `measure` tells the width of a text in letters of so many pixels.
+ * The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size.
  * @param {DiagramPayload} payload
  * @param {number} width
  * @param {(text: string, letters: number) => number} measure
  */
 export const planned = (payload, width, measure) =>
-  width < STAND ? standing(payload, width) : lying(payload, width, measure);
+  width < STAND ? standing(payload, width) : lyingPlan(payload, width, measure);
 
 /**
- * How wide the columns are, as the sentence is written; or all alike, its words aslant, where it is too long for that.
+ * The widths of the columns by their words; or all equal, with slanted words, if the sentence is too long for that.
  * @param {DiagramPayload} payload
- * @param {number} room
+ * @param {number} available
  * @param {(text: string, letters: number) => number} measure
  */
-function columnsOf({ sources, joined }, room, measure) {
+function columnsOf({ sources, joined }, available, measure) {
   for (const letters of [18, 16, 14, 13]) {
-    const wide = sources.map((text, j) => Math.max(measure(text, letters) + (joined[j + 1] ? 6 : 16), 34));
-    const sum = wide.reduce((total, one) => total + one, 0);
-    if (sum > room) continue;
-    const more = Math.min((room - sum) / sources.length, 64);
-    return { letters, aslant: false, wide: wide.map((one) => Math.min(one + more, LARGEST)) };
+    const widths = sources.map((text, j) => Math.max(measure(text, letters) + (joined[j + 1] ? 6 : 16), 34));
+    const sum = widths.reduce((total, one) => total + one, 0);
+    if (sum > available) continue;
+    const more = Math.min((available - sum) / sources.length, 64);
+    return { letters, aslant: false, widths: widths.map((one) => Math.min(one + more, LARGEST)) };
   }
-  const one = Math.max(room / sources.length, LEAST);
-  return { letters: Math.min(13, one * 1.05), aslant: true, wide: sources.map(() => one) };
+  const one = Math.max(available / sources.length, LEAST);
+  return { letters: Math.min(13, one * 1.05), aslant: true, widths: sources.map(() => one) };
 }
 
 /**
- * Columns one after the other from `from` on.
- * @param {number[]} wide
+ * Positions of adjacent columns, beginning at `from`.
+ * @param {number[]} widths
  * @param {number} from
  */
-function inTurnFrom(wide, from) {
+function adjacentColumns(widths, from) {
   let here = from;
-  return wide.map((room) => {
-    here += room;
-    return { middle: here - room / 2, room };
+  return widths.map((width) => {
+    here += width;
+    return { middle: here - width / 2, width };
   });
 }
 
 /**
  * @param {DiagramPayload} payload
- * @param {number} given
+ * @param {number} available
  * @param {(text: string, letters: number) => number} measure
  * @returns {Plan}
  */
-function lying(payload, given, measure) {
+function lyingPlan(payload, available, measure) {
   const start = GUTTER + 36;
-  const { letters, aslant, wide } = columnsOf(payload, given - start - EDGE, measure);
-  const sum = wide.reduce((total, one) => total + one, 0);
-  const width = Math.max(given, start + sum + EDGE);
+  const { letters, aslant, widths } = columnsOf(payload, available - start - EDGE, measure);
+  const sum = widths.reduce((total, one) => total + one, 0);
+  const width = Math.max(available, start + sum + EDGE);
   const first = start + Math.max(0, (width - EDGE - start - sum) / 2);
-  const looks = payload.attention !== "none", least = Math.min(...wide);
-  const top = aslant ? 46 : 0, named = payload.terms && looks ? KEYS : 0, low = top + named;
+  const attends = payload.attention !== "none", least = Math.min(...widths);
+  const top = aslant ? 46 : 0, named = payload.terms && attends ? KEYS : 0, low = top + named;
   /** @type {Rows} */
-  const across = looks
+  const across = attends
     ? {
       words: top + 21,
       forward: [top + 44, top + 60],
@@ -88,12 +88,12 @@ function lying(payload, given, measure) {
       ribbons: [top + 62, top + 199],
       context: [top + 200, top + 226],
     };
-  const decoder = besideAll(payload, width, across.context[1]);
+  const decoder = decoderBelowLying(payload, width, across.context[1]);
   return {
     standing: false,
     width,
     height: decoder.titles[4][1] + 38,
-    columns: inTurnFrom(wide, first),
+    columns: adjacentColumns(widths, first),
     first,
     last: first + sum,
     cell: Math.max(Math.min(least - 14, 48), Math.min(least - 3, 16)),
@@ -107,17 +107,17 @@ function lying(payload, given, measure) {
 }
 
 /**
- * The decoder below a lying sentence: what goes in at the left, then the boxes, and the word at the right.
+ * The decoder below a horizontal sentence: inputs at the left, then the boxes, and the word at the right.
  * @param {DiagramPayload} payload
  * @param {number} width
  * @param {number} bottom of the context vector
  * @returns {DecoderPlan}
  */
-function besideAll({ attention, terms }, width, bottom) {
-  const left = GUTTER, room = Math.min(width, 1500) - left, top = bottom + 14;
+function decoderBelowLying({ attention, terms }, width, bottom) {
+  const left = GUTTER, space = Math.min(width, 1500) - left, top = bottom + 14;
   const boxes = top + 88;
-  // Between the boxes there is at least room for what is written there, and what is left is shared out.
-  const more = Math.max(0, room - 784);
+  // The texts between the boxes need 784 pixels; the rest of the width is distributed.
+  const more = Math.max(0, space - 784);
   const after = left + 128 + 0.15 * more, readout = after + 204 + 0.29 * more, word = readout + 222 + 0.07 * more;
   return {
     before: { x: left, y: top, width: 104, height: 18 },
@@ -139,12 +139,12 @@ function besideAll({ attention, terms }, width, bottom) {
  * @returns {Plan}
  */
 function standing(payload, width) {
-  const { sources, attention, terms } = payload, looks = attention !== "none";
-  const room = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && looks ? 54 : 34;
-  const wide = sources.map(() => room);
-  const edge = width - 4, last = top + room * sources.length;
+  const { sources, attention, terms } = payload, attends = attention !== "none";
+  const size = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && attends ? 54 : 34;
+  const widths = sources.map(() => size);
+  const edge = width - 4, last = top + size * sources.length;
   /** @type {Rows} */
-  const across = looks
+  const across = attends
     ? {
       words: 0,
       forward: [84, 114],
@@ -169,19 +169,19 @@ function standing(payload, width) {
       ribbons: [126, edge - 26],
       context: [edge - 25, edge - 3],
     };
-  const flow = Math.min(104, Math.max(room * sources.length, 60));
-  const decoder = belowAll(width, Math.max(last, top + flow) + 26, Boolean(terms));
+  const flow = Math.min(104, Math.max(size * sources.length, 60));
+  const decoder = decoderBelowStanding(width, Math.max(last, top + flow) + 26, Boolean(terms));
   return {
     standing: true,
     width,
     height: decoder.foils[1] + 10,
-    columns: inTurnFrom(wide, top),
+    columns: adjacentColumns(widths, top),
     first: top,
     last: Math.max(last, top + flow),
-    cell: Math.min(room - 9, 14),
-    letters: Math.min(14, room - 1),
+    cell: Math.min(size - 9, 14),
+    letters: Math.min(14, size - 1),
     aslant: false,
-    dense: room < 18,
+    dense: size < 18,
     across,
     flow,
     decoder,
@@ -189,13 +189,13 @@ function standing(payload, width) {
 }
 
 /**
- * The decoder below a standing sentence: what goes in on top, then the boxes, and the word below them.
+ * The decoder below a vertical sentence: inputs at the top, then the boxes, and the word below them.
  * @param {number} width
  * @param {number} top
- * @param {boolean} named whether its terms need room
+ * @param {boolean} named whether it has the terms of the equations
  * @returns {DecoderPlan}
  */
-function belowAll(width, top, named) {
+function decoderBelowStanding(width, top, named) {
   const low = top + (named ? 8 : 0), boxes = low + 108, readout = width / 2 + 14;
   return {
     before: { x: 138, y: top, width: 80, height: 18 },

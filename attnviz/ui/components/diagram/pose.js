@@ -1,7 +1,7 @@
-// What a step changes in the drawing, and how one step becomes the next.
+// Draws the numbers of a step (a pose), and animates from one step to the next.
 
 import { number, rows, write } from "../shared.js";
-import { lookedAt, ribbon, stacked } from "./ribbons.js";
+import { meanPosition, ribbon, stacked } from "./ribbons.js";
 import { area, colour, rounded, spot } from "./svg.js";
 
 export const MOVING = 650; // milliseconds at speed 1
@@ -30,7 +30,7 @@ export function unpacked(payload) {
 }
 
 /**
- * What is between two poses.
+ * Interpolates between two poses.
  * @param {Pose} from
  * @param {Pose} to
  * @param {number} share of the way
@@ -56,13 +56,13 @@ function between(from, to, share) {
  * @param {DiagramParts} parts
  * @param {Pose} pose
  */
-export function strike(payload, plan, parts, pose) {
+export function drawPose(payload, plan, parts, pose) {
   const { limits } = payload;
   colour(parts.contextSquares, pose.context, limits.annotation);
   colour(parts.beforeSquares, pose.before, limits.state);
   colour(parts.afterSquares, pose.after, limits.state);
   colour(parts.readoutSquares, pose.readout, limits.readout);
-  const middle = payload.attention === "none" ? plan.last - plan.flow / 2 : lookedAt(plan, pose.weights);
+  const middle = payload.attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, pose.weights);
   const [x, y] = spot(plan, middle, 0);
   parts.context.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   parts.contextLine.setAttribute("d", contextLine(plan, middle));
@@ -71,8 +71,8 @@ export function strike(payload, plan, parts, pose) {
     node.setAttribute("x", String(leftward ? -edge - 24 + k * -8 : edge + k * 32));
     node.setAttribute("text-anchor", leftward && k ? "end" : "start");
   });
-  if (payload.attention === "none") strikeOne(plan, parts, middle);
-  else strikeLook(payload, plan, parts, pose, middle);
+  if (payload.attention === "none") drawOneRibbon(plan, parts, middle);
+  else drawWeights(payload, plan, parts, pose, middle);
 }
 
 /**
@@ -82,20 +82,20 @@ export function strike(payload, plan, parts, pose) {
  * @param {Pose} pose
  * @param {number} middle
  */
-function strikeLook({ range: [low, high] }, plan, parts, { energies, weights }, middle) {
+function drawWeights({ range: [low, high] }, plan, parts, { energies, weights }, middle) {
   const [top, bottom] = plan.across.energy, { columns, flow, standing, dense } = plan;
   const unit = (bottom - top) / (high - low || 1), wide = Math.min(plan.cell, 26);
   const ends = stacked(weights, middle - flow / 2, flow);
-  columns.forEach(({ middle: along, room }, j) => {
+  columns.forEach(({ middle: along, width }, j) => {
     const energy = energies[j], deep = Math.abs(energy) * unit || 0;
-    // Lying, an energy rises as its ribbon falls; standing, it grows to the right.
+    // The bar of an energy goes up in a horizontal layout, and to the right in a vertical one.
     const zero = standing ? top - low * unit : bottom + low * unit;
     const start = standing === energy > 0 ? zero : zero - deep;
     const bar = area(plan, along - wide / 2, start, wide, deep);
     for (const [name, value] of Object.entries(bar)) parts.energies[j].setAttribute(name, value.toFixed(2));
     parts.energies[j].classList.toggle("negative", energy < 0);
     const thick = weights[j] * flow;
-    parts.ribbons[j].setAttribute("d", ribbon(plan, along, ends[j], thick, Math.min(thick, room - 3)));
+    parts.ribbons[j].setAttribute("d", ribbon(plan, along, ends[j], thick, Math.min(thick, width - 3)));
     if (parts.energyNumbers[j]) write(parts.energyNumbers[j], Number.isFinite(energy) ? number(energy, 1) : "");
     if (parts.weightNumbers[j]) write(parts.weightNumbers[j], weightText(weights[j], dense && !standing));
     parts.weightNumbers[j]?.classList.toggle("strong", weights[j] >= 0.1);
@@ -104,7 +104,7 @@ function strikeLook({ range: [low, high] }, plan, parts, { energies, weights }, 
 
 /**
  * @param {number} weight
- * @param {boolean} narrow where only a large one has room
+ * @param {boolean} narrow whether only a large one is written
  */
 function weightText(weight, narrow) {
   if (narrow) return weight < 0.1 ? "" : number(weight, 2);
@@ -112,18 +112,18 @@ function weightText(weight, narrow) {
 }
 
 /**
- * Without attention one vector is all there is, the last of the forward half.
+ * Draws the one ribbon of a model without attention, from the last forward state.
  * @param {Plan} plan
  * @param {DiagramParts} parts
  * @param {number} middle
  */
-function strikeOne(plan, parts, middle) {
+function drawOneRibbon(plan, parts, middle) {
   const last = plan.columns[plan.columns.length - 1];
-  parts.ribbons[0].setAttribute("d", ribbon(plan, last.middle, middle, plan.flow, Math.min(last.room, plan.cell)));
+  parts.ribbons[0].setAttribute("d", ribbon(plan, last.middle, middle, plan.flow, Math.min(last.width, plan.cell)));
 }
 
 /**
- * The way from the context vector to the line on which the boxes take it.
+ * The line from the context vector to the boxes.
  * @param {Plan} plan
  * @param {number} middle
  */
@@ -140,13 +140,13 @@ function contextLine({ standing, across, decoder: { lanes, after, readout } }, m
 }
 
 /**
- * Has the drawing become another pose; `begin` and each share of the way, from 0 to 1, are told.
+ * Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
  * @param {DiagramState} state
  * @param {Pose} to
  * @param {number} time in milliseconds; 0 is at once
  * @param {(pose: Pose, share: number) => void} draw
  */
-export function become(state, to, time, draw) {
+export function animateTo(state, to, time, draw) {
   cancelAnimationFrame(state.frame);
   const from = state.pose;
   if (!from || time <= 0 || from.weights.length !== to.weights.length) {

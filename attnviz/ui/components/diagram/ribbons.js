@@ -1,5 +1,5 @@
-// The ribbons from the source pieces to the context vector: each is as thick as its weight all the way, but for its neck,
-// which is no wider than its column.
+// The ribbons from the source pieces to the context vector: each is as thick as its weight, except at its neck, which is no
+// wider than its column.
 
 import { path, spot } from "./svg.js";
 
@@ -8,7 +8,7 @@ const NECK = 0.5; // share of the way after which a ribbon is as thick as its we
 const THINNEST = 0.12; // pixels below which nothing would be seen
 
 /**
- * Where the ribbons end in the context vector, one beside the other in the order of the sentence: the middle of each.
+ * The middle of each ribbon's end in the context vector, side by side in the order of the sentence.
  * @param {Float32Array} weights
  * @param {number} from
  * @param {number} flow
@@ -22,11 +22,11 @@ export function stacked(weights, from, flow) {
 }
 
 /**
- * The middle of the context vector along the sentence: where the step looks on average, kept within the sentence.
+ * The middle of the context vector along the sentence: the mean position of the attention, clamped to the sentence.
  * @param {Plan} plan
  * @param {Float32Array} weights
  */
-export function lookedAt({ columns, first, last, flow }, weights) {
+export function meanPosition({ columns, first, last, flow }, weights) {
   const mean = columns.reduce((sum, { middle }, j) => sum + middle * weights[j], 0);
   return Math.min(Math.max(mean, first + flow / 2), Math.max(last, first + flow) - flow / 2);
 }
@@ -42,14 +42,14 @@ export function lookedAt({ columns, first, last, flow }, weights) {
 export function ribbon(plan, from, to, thick, neck) {
   if (thick < THINNEST) return "";
   const [top, bottom] = plan.across.ribbons, deep = bottom - top, way = to - from;
-  // A far one is cut at right angles to its way; a thick one that goes straight on would fold, and is cut along the sentence.
+  // A ribbon to a distant place is cut perpendicularly; a thick straight one would fold, and is cut along the sentence.
   const bent = Math.min(1, Math.abs(way) / (4 * thick)),
     mix = (/** @type {number} */ one, /** @type {number} */ other) => one + (other - one) * bent;
   /** @type {Spot[]} */
   const left = [], right = [];
   for (let k = 0; k <= CUTS; k += 1) {
     const t = k / CUTS, u = 1 - t;
-    // A cubic whose ends leave straight; below, how fast it goes each way.
+    // A cubic with straight ends; below, its derivatives.
     const along = from + way * t * t * (3 - 2 * t), across = top + deep * (1.5 * t * u + t ** 3);
     const slopeAlong = way * 6 * t * u, slopeAcross = deep * (1.5 * (u - t) + 3 * t * t);
     const far = Math.hypot(slopeAlong, slopeAcross) || 1;

@@ -1,4 +1,4 @@
-// Elements of the drawing, and the two ways in which it lies.
+// SVG elements of the diagram, and coordinates in its horizontal and vertical layout.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -18,14 +18,14 @@ export function put(parent, tag, attributes, text) {
 }
 
 /**
- * A group, for what belongs together.
+ * A group element.
  * @param {Element} parent
  * @param {string} className
  */
 export const group = (parent, className) => put(parent, "g", { class: className });
 
 /**
- * A place of a plan in the drawing.
+ * The drawing's coordinates of a place in a plan.
  * @param {Plan} plan
  * @param {number} along
  * @param {number} across
@@ -34,7 +34,7 @@ export const group = (parent, className) => put(parent, "g", { class: className 
 export const spot = ({ standing }, along, across) => standing ? [across, along] : [along, across];
 
 /**
- * An area of a plan in the drawing, `long` along the sentence and `deep` across it.
+ * The drawing's coordinates of an area in a plan, `long` along the sentence and `deep` across it.
  * @param {Plan} plan
  * @param {number} along
  * @param {number} across
@@ -49,13 +49,13 @@ export function area({ standing }, along, across, long, deep) {
 }
 
 /**
- * The path through some places.
+ * The path through some points.
  * @param {Spot[]} spots
  */
 export const path = (spots) => `M${spots.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
 /**
- * A line through some places that turns at right angles, its corners rounded.
+ * A line through some points with rounded corners.
  * @param {Spot[]} spots
  */
 export function rounded(spots) {
@@ -109,7 +109,7 @@ export function colour(squares, values, limit, from = 0) {
 }
 
 /**
- * Writes a text that is to fit into its room, in smaller letters where it is too long.
+ * Writes a text, in a smaller font if it is wider than its `data-width`.
  * @param {SVGElement} node
  * @param {string} text
  */
@@ -117,8 +117,8 @@ export function fit(node, text) {
   if (!(node instanceof SVGTextElement) || node.textContent === text) return;
   node.textContent = text;
   node.style.fontSize = "";
-  const wide = node.getComputedTextLength(), room = Number(node.dataset.room);
-  if (wide > room) node.style.fontSize = `${parseFloat(getComputedStyle(node).fontSize) * room / wide}px`;
+  const wide = node.getComputedTextLength(), available = Number(node.dataset.width);
+  if (wide > available) node.style.fontSize = `${parseFloat(getComputedStyle(node).fontSize) * available / wide}px`;
 }
 
 /**

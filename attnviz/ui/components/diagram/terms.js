@@ -1,5 +1,5 @@
-// What else the equations of a step have, each beside the part that it acts on: weights at the lines that they are
-// multiplied along, gates and candidate by the box that reckons with them.
+// The other symbols of a step's equations, each next to its part: weight matrices at the lines that they multiply, gates
+// and candidate at the box that computes with them.
 
 import { CHANCE, GUTTER } from "./plan.js";
 import { group, put } from "./svg.js";
@@ -14,16 +14,16 @@ export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it ta
 export function drawTerms(root, { terms, readout }, plan) {
   if (!terms) return;
   const part = group(root, "terms"), { decoder, standing, across } = plan;
-  if (across.query) drawAsking(part, terms, plan);
+  if (across.query) drawQueryTerms(part, terms, plan);
   const { previous, lanes, after, likely, word } = decoder;
   const below = standing
     ? /** @type {Spot} */ ([previous.x + previous.width / 2 + 7, previous.y + previous.height + 13])
     : /** @type {Spot} */ ([previous.x + previous.width + 10, lanes.word - 6]);
   term(part, below, terms.embedded);
-  const free = drawTaken(part, terms.moving, after);
+  const free = drawInputTerms(part, terms.moving, after);
   term(part, [free, after.y - 10], terms.inside);
   const { state, ...others } = terms.readout;
-  drawTaken(part, readout === "current" ? others : terms.readout, decoder.readout);
+  drawInputTerms(part, readout === "current" ? others : terms.readout, decoder.readout);
   const before = decoder.readout.x - (standing ? 30 : 34);
   if (readout === "current") term(part, [before - 8, after.y + 4], state ?? [], "end");
   const scored = /** @type {Spot} */ (
@@ -37,12 +37,12 @@ export function drawTerms(root, { terms, readout }, plan) {
 }
 
 /**
- * The weights of query, keys and energies.
+ * The weight matrices of query, keys and energies.
  * @param {Element} parent
  * @param {DiagramTerms} terms
  * @param {Plan} plan
  */
-function drawAsking(parent, { query, key, energy }, { across, decoder, last, standing }) {
+function drawQueryTerms(parent, { query, key, energy }, { across, decoder, last, standing }) {
   const [x, y] = decoder.queryFrom;
   if (standing) {
     term(parent, [x + 7, last + 18], query);
@@ -57,16 +57,16 @@ function drawAsking(parent, { query, key, energy }, { across, decoder, last, sta
 }
 
 /**
- * The weights of what a box takes in, each at its arrow; returns where there is room beside them.
+ * The weight matrices of a box's inputs, each at its arrow; returns the free position beside them.
  * @param {Element} parent
- * @param {Partial<Taken>} taken
+ * @param {Partial<InputTerms>} inputs
  * @param {Area} box
  */
-function drawTaken(parent, taken, { x, y, width }) {
+function drawInputTerms(parent, inputs, { x, y, width }) {
   const names = /** @type {const} */ (["state", "context", "word"]);
-  names.forEach((name, k) => term(parent, [x + width * TAPS[k] + 5, y - 12], taken[name] ?? []));
-  const beside = x + width * TAPS[2] + (taken.word?.length ? 26 : 10);
-  const bias = taken.bias ?? [];
+  names.forEach((name, k) => term(parent, [x + width * TAPS[k] + 5, y - 12], inputs[name] ?? []));
+  const beside = x + width * TAPS[2] + (inputs.word?.length ? 26 : 10);
+  const bias = inputs.bias ?? [];
   if (bias.length) term(parent, [beside, y - 12], [["+", ""], ...bias]);
   return beside + (bias.length ? 28 : 0);
 }

@@ -1,4 +1,4 @@
-// What the energy energy_decomposition is given and what it keeps.
+// Payload and state of the energy decomposition.
 
 interface EnergyDecompositionWords {
   heading: string;
@@ -24,7 +24,7 @@ interface EnergyDecompositionPayload {
   /** A figure to fill, as JSON, with the operands and without. */
   wide: string;
   narrow: string;
-  /** Whether the energy is made of tanh, as that of additive attention. */
+  /** Whether units are tanh values, as in additive attention. */
   bounded: boolean;
   /** |tanh| from which a unit counts as saturated. */
   saturated: number;
@@ -49,7 +49,7 @@ interface Unit {
   adds: number;
 }
 
-/** The energy of a cell: all units, those by name, and what the others bring together. */
+/** The energy of a cell: all units, the largest ones, and the sum of the others. */
 interface Cell {
   all: Unit[];
   top: Unit[];
@@ -57,8 +57,8 @@ interface Cell {
   energy: number;
 }
 
-interface EnergyDecompositionState extends Fetching<EnergyDecompositionPayload> {
-  /** The payload taken in last, and what is read from it. */
+interface EnergyDecompositionState extends FetchingState<EnergyDecompositionPayload> {
+  /** The payload read last, and its contents. */
   payload?: EnergyDecompositionPayload;
   operands: Operands;
   drawn?: string;

@@ -1,9 +1,22 @@
-// The energy of the cell on show, unit by unit. Queries, keys and v_a of the whole sentence are here, so another cell
-// needs no server.
+// The energy of the current cell, unit by unit. The payload has queries, keys and v_a of the whole sentence, so another
+// cell needs no server.
 
 import { OPERANDS_WIDTH } from "../../../figures/constants.js";
 import { payloadOf } from "../payloads.js";
-import { chartOf, CONFIG, fill, find, follow, keep, library, soon, speak, states, watch, widthOf } from "../shared.js";
+import {
+  chartOf,
+  CONFIG,
+  fill,
+  find,
+  follow,
+  library,
+  soon,
+  speak,
+  states,
+  trackDrawing,
+  watch,
+  widthOf,
+} from "../shared.js";
 import { shown } from "../view.js";
 import { operands, redraw, sentence, units } from "./units.js";
 
@@ -18,10 +31,10 @@ async function draw(box, state) {
   speak(payload.language);
   if (payload !== state.payload) Object.assign(state, { payload, operands: operands(payload), drawn: undefined });
   const data = state.operands;
-  const { step, source: looked } = shown(box);
+  const { step, source: chosen } = shown(box);
   if (step === null || !states.has(box)) return;
-  if (step >= data.targets.length) return; // of another translation, whose numbers are on their way
-  const source = Math.min(looked ?? data.peaks[step], data.sources.length - 1);
+  if (step >= data.targets.length) return; // of another translation, whose payload is still being fetched
+  const source = Math.min(chosen ?? data.peaks[step], data.sources.length - 1);
   const chart = chartOf(box);
   const width = widthOf(chart, state);
   const wide = width >= OPERANDS_WIDTH;
@@ -31,14 +44,14 @@ async function draw(box, state) {
   const cell = units(data, step, source);
   const figure = JSON.parse(wide ? data.wide : data.narrow);
   redraw(figure, cell, data);
-  const told = sentence(cell, data, step, source);
+  const caption = sentence(cell, data, step, source);
   const named = { i: step + 1, target: data.targets[step], word: data.sources[source] };
   find(box, "h3").textContent = fill(data.words.heading, named);
-  find(box, "p").textContent = told;
+  find(box, "p").textContent = caption;
   chart.setAttribute("role", "img");
-  chart.setAttribute("aria-label", told);
+  chart.setAttribute("aria-label", caption);
   chart.style.height = `${figure.layout.height}px`;
-  await keep(state, Plotly.react(chart, figure.data, { ...figure.layout, width }, CONFIG));
+  await trackDrawing(state, Plotly.react(chart, figure.data, { ...figure.layout, width }, CONFIG));
   if (!state.size && states.has(box)) listen(Plotly, box, chart, state);
 }
 
@@ -67,7 +80,7 @@ function start(box) {
 
 /** @param {Mounted<EnergyDecompositionPayload | Place>} mounted */
 export default function ({ data, parentElement }) {
-  const box = find(parentElement, ".energy_decomposition-box");
+  const box = find(parentElement, ".energy-decomposition-box");
   /** @type {EnergyDecompositionState} */
   const state = states.get(box) ?? start(box);
   state.data = data;

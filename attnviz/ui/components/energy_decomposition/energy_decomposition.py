@@ -17,7 +17,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Trace
-from attnviz.trace.attention_matrix import Looks
+from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
 
@@ -38,20 +38,20 @@ def energy_decomposition_payload(trace: Trace, score: NDArray[Any], theme: Theme
 
 def head_payload(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
     """Return the same payload for a transformer's head, whose score is a scaled dot product."""
-    record = units_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
+    payload = units_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
     words = {
-        "heading": _asking(opened),
+        "heading": _heading(opened),
         "hover": head_hover(opened.queries.shape[1]),
         "product": gettext(
-            "The score q · k / √d is {energy}. It is the sum of {n} products, each divided by √d: {for} for and "
-            "{against} against. The {named} largest, named below, together give {part}. Unit {largest} counts "
-            "most: {c}."
+            "The score q · k / √d is {energy}. It is the sum of {n} products, each divided by √d: {for} positive "
+            "and {against} negative. The {named} largest, named below, together give {part}. Unit {largest} "
+            "counts most: {c}."
         ),
     }
-    return record | {"words": record["words"] | words}
+    return payload | {"words": payload["words"] | words}
 
 
-def _asking(opened: OpenHead) -> str:
+def _heading(opened: OpenHead) -> str:
     """Return the heading, with placeholders for the query's and the key's piece."""
     if opened.kind == "encoder":
         return gettext("Score, unit by unit: query of “{target}”, key of “{word}”")
@@ -59,17 +59,17 @@ def _asking(opened: OpenHead) -> str:
 
 
 def units_payload(
-    looks: Looks, units: EnergyDecomposition, queries: FloatArray, keys: FloatArray, theme: ThemeName
+    attention: AttentionMatrix, units: EnergyDecomposition, queries: FloatArray, keys: FloatArray, theme: ThemeName
 ) -> dict[str, Any]:
-    """Return the payload of `looks`, from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are those of one cell."""
+    """Return the payload of any cell, from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are those of one cell."""
     return {
         "queries": packed(queries),
         "keys": packed(keys),
         "score": packed(units.score),
         "width": len(units.score),
-        "peaks": looks.alignment.argmax(axis=1).tolist(),
-        "sources": [piece_name(piece) for piece in looks.source_pieces],
-        "targets": [piece_name(piece) for piece in looks.target_pieces],
+        "peaks": attention.alignment.argmax(axis=1).tolist(),
+        "sources": [piece_name(piece) for piece in attention.source_pieces],
+        "targets": [piece_name(piece) for piece in attention.target_pieces],
         "wide": energy_decomposition_figure(units, theme=theme).to_json(),
         "narrow": energy_decomposition_figure(units, operands=False, theme=theme).to_json(),
         "language": language(),

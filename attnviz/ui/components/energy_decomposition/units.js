@@ -1,4 +1,4 @@
-// The numbers of a cell, unit by unit: its figure is the one that `attnviz.figures.energy_decomposition` drew, filled with them.
+// The numbers of a cell, unit by unit; they fill the figure that `attnviz.figures.energy_decomposition` has made.
 
 import { PALE } from "../../../figures/constants.js";
 import { fill, number, rows } from "../shared.js";
@@ -88,13 +88,13 @@ export function redraw(figure, cell, data) {
       const part = /** @type {keyof Unit} */ (trace.name);
       trace.x = top.map((unit) => unit[part]);
       if (part === "activation" && trace.marker) trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : PALE));
-      if (part !== "together") trace.customdata = hover; // a diamond between its two bars says nothing of its own
+      if (part !== "together") trace.customdata = hover; // the diamond between the two bars has no hover text
     }
   }
   const { layout } = figure;
   layout.yaxis.ticktext = [...top.map(name), ...layout.yaxis.ticktext.slice(top.length)];
-  const low = Math.min(...ends), high = Math.max(...ends), room = 0.2 * (high - low || 1);
-  layout.xaxis.range = [low - room, high + room];
+  const low = Math.min(...ends), high = Math.max(...ends), margin = 0.2 * (high - low || 1);
+  layout.xaxis.range = [low - margin, high + margin];
   if (layout.xaxis2) {
     const limit = 1.08 * Math.max(...top.flatMap((u) => [u.query, u.key, u.together].map(Math.abs))) || 1;
     layout.xaxis2.range = [-limit, limit];

@@ -1,4 +1,4 @@
-// What an equation is given and what it keeps.
+// Payload and state of an equation.
 
 interface EquationPayload {
   /** Where KaTeX is, below the page. */
@@ -6,7 +6,7 @@ interface EquationPayload {
   /** LaTeX and a sentence, with a ⟦place⟧ for each text that differs. */
   latex: string;
   note: string;
-  /** The steps that the texts are of, in their order. */
+  /** The steps of the texts, in their order. */
   steps: number[];
   ofStep: Record<string, string[]>;
   ofSource: Record<string, string[]>;
@@ -14,7 +14,7 @@ interface EquationPayload {
   ofCell: Record<string, string[][]>;
 }
 
-interface EquationState extends Fetching<EquationPayload> {
+interface EquationState extends FetchingState<EquationPayload> {
   latex?: string;
 }
 
@@ -22,7 +22,7 @@ interface Window {
   katex?: KatexLibrary;
 }
 
-/** As much of KaTeX as we use. */
+/** The part of KaTeX that is used. */
 interface KatexLibrary {
   render(
     latex: string,

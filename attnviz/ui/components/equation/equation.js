@@ -1,4 +1,4 @@
-// The equation of a stage at the step on show, set by KaTeX.
+// The equation of a stage at the current step, typeset by KaTeX.
 
 import { payloadOf } from "../payloads.js";
 import { find, follow, soon, states, write } from "../shared.js";
@@ -6,7 +6,7 @@ import { shown } from "../view.js";
 import { equationAt } from "./texts.js";
 
 /**
- * KaTeX, of which the browser has one for all equations; null where it could not be fetched.
+ * KaTeX, loaded once for all equations; null where loading failed.
  * @param {string} address
  * @returns {Promise<KatexLibrary | null>}
  */
@@ -37,7 +37,7 @@ async function draw(root, state) {
   if (katex) {
     state.latex = latex;
     katex.render(latex, place, { displayMode: true, throwOnError: false });
-  } else write(place, latex); // as good as can be had, until it is drawn again
+  } else write(place, latex); // unrendered LaTeX, until it is drawn again
 }
 
 /**

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnviz.architectures import told
+from attnviz.architectures import step_texts
 from attnviz.browser_programs import KATEX
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
@@ -24,8 +24,8 @@ def equation(view: View, stage: int | str, at: str) -> None:
 
 def inline_equation(view: View, set_as: Equation, name: str) -> None:
     """Draw an equation that is the same at every step of `view`; `name` is unique in the view."""
-    record = equation_payload(set_as, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
-    component("equation", isolate=False)(key=view.key(f"equation_{name}"), data=record)
+    payload = equation_payload(set_as, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
+    component("equation", isolate=False)(key=view.key(f"equation_{name}"), data=payload)
 
 
 def equation_payloads(trace: Record, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:
@@ -33,7 +33,7 @@ def equation_payloads(trace: Record, steps: Sequence[int], theme: ThemeName) -> 
 
     Texts have one entry for each step or for each source piece, or for each step a list with one for each piece.
     """
-    kind = told(trace)
+    kind = step_texts(trace)
     by_step = [kind.texts_of_step(trace, step, theme) for step in steps]
     by_source = [kind.texts_of_source(trace, source) for source in range(len(trace.source_pieces))]
     by_cell = [kind.texts_of_cells(trace, step) for step in steps]

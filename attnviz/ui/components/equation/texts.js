@@ -1,7 +1,7 @@
-// What an equation says at a step, for a source piece: its template with the texts of both.
+// Fills the template of an equation with the texts of a step and a source piece.
 
 /**
- * LaTeX and sentence; null for a step that the browser was not given.
+ * LaTeX and sentence; null for a step that is not in the payload.
  * @param {EquationPayload} data
  * @param {number | null} step
  * @param {number | null} source
@@ -10,12 +10,12 @@
 export function equationAt({ latex, note, steps, ofStep, ofSource, ofCell }, step, source) {
   const row = steps.indexOf(step ?? -1), column = source ?? 0;
   if (row < 0) return null;
-  const found = new Map([
+  const filling = new Map([
     ...Object.entries(ofStep).map(([name, texts]) => /** @type {const} */ ([name, texts[row]])),
     ...Object.entries(ofSource).map(([name, texts]) => /** @type {const} */ ([name, texts[column]])),
     ...Object.entries(ofCell).map(([name, texts]) => /** @type {const} */ ([name, texts[row][column]])),
   ]);
   /** @param {string} template */
-  const filled = (template) => template.replace(/⟦(\w+)⟧/g, (_, name) => found.get(name) ?? "");
+  const filled = (template) => template.replace(/⟦(\w+)⟧/g, (_, name) => filling.get(name) ?? "");
   return { latex: filled(latex), note: filled(note) };
 }

@@ -1,9 +1,9 @@
-// What the server tells a field.
+// Payload and state of a field.
 
 type FieldValue = string | boolean;
 
 interface FieldPayload {
-  /** The name of the value in the session of the server. */
+  /** The session state key of the value. */
   key: string;
   kind: "text" | "select" | "segments" | "switch";
   value: FieldValue;
@@ -17,7 +17,7 @@ interface FieldPayload {
   /** Of a choice: its values in order, each with its label. */
   options: [value: string, label: string][];
   placeholder: string;
-  /** Height of a text box in pixels; 0 for that of its text. */
+  /** Height of a text box in pixels; 0 to fit its text. */
   height: number;
   singleLine: boolean;
   /** The key of the button that Ctrl+Enter in a text box presses; empty where there is none. */
@@ -27,11 +27,11 @@ interface FieldPayload {
 /** The value of a field as this tab knows it. */
 interface FieldState {
   value: FieldValue;
-  /** The value that the server told last. */
-  told: FieldValue;
+  /** The last value from the server. */
+  server: FieldValue;
   /** Whether it was edited since it was sent. */
   edited: boolean;
-  /** Whether a visitor set it, and not the server. */
+  /** Whether a visitor, not the server, set it. */
   own: boolean;
   /** The number of the request that sent it last; 0 where none did. */
   sent: number;

@@ -1,10 +1,10 @@
-// Fields: text boxes, choices and switches. The value of a field is the server's; what a visitor sets is asked of the
-// server like anything else, in order. Until the server has handled that, the field shows what the visitor set.
+// Fields: text boxes, choices and switches. The server owns the value of a field; a value that a visitor sets is sent as a
+// request. Until the server has handled it, the field shows what the visitor set.
 
 import { ask, beforeAsking, handledUntil, onAcknowledged } from "../outbox/outbox.js";
-import { find, letGo } from "../shared.js";
+import { blurAfterClick, find } from "../shared.js";
 
-/** By key; it survives that the field leaves the page. @type {Map<string, FieldState>} */
+/** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
 const fields = new Map();
 
 /**
@@ -16,30 +16,30 @@ function commit(key, field) {
   if (!field.edited) return;
   field.edited = false;
   field.own = true;
-  field.sent = Infinity; // nothing is shown over it before the request has its number
+  field.sent = Infinity; // keep the value until the request has its number
   field.sent = ask("set", [key, field.value]);
 }
 
 /**
- * Shows the value: what the server told, unless something was set since that it has not handled.
+ * Shows the value of the server, unless the visitor has set one that the server has not handled.
  * @param {FieldState} field
  */
 function settle(field) {
   const settled = !field.edited && field.sent <= handledUntil();
-  if (settled && field.told !== field.value) Object.assign(field, { value: field.told, own: false });
+  if (settled && field.server !== field.value) Object.assign(field, { value: field.server, own: false });
   field.show?.();
 }
 
 beforeAsking(() => fields.forEach((field, key) => commit(key, field)));
 onAcknowledged(() => fields.forEach(settle));
 
-/** What the visitor set, by key: a server that has begun again does not know it. */
+/** Values set by the visitor, by key, for a restarted server. */
 export function ownValues() {
   return Object.fromEntries([...fields].filter(([, { own }]) => own).map(([key, { value }]) => [key, value]));
 }
 
 /**
- * Leaves all values as they are until the server has handled the request of this number.
+ * Keeps all values until the server has handled the request with this number.
  * @param {number} number
  */
 export const holdValues = (number) => fields.forEach((field) => field.sent = number);
@@ -58,7 +58,7 @@ function edit(key, field, value, now) {
 }
 
 /**
- * A text box, which sends its text when it is left, with Ctrl+Enter, and before anything else is asked for.
+ * A text box, which sends its text on blur, with Ctrl+Enter, and before any other request.
  * @param {HTMLElement} root
  * @param {FieldPayload} data
  * @param {FieldState} field
@@ -86,7 +86,7 @@ function textBox(root, data, field) {
     event.stopPropagation();
     commit(data.key, field);
     if (data.button) ask("press", data.button);
-    if (!data.singleLine) box.blur(); // the arrows are to step
+    if (!data.singleLine) box.blur(); // the arrow keys are to step
   };
   field.show = () => {
     if (box.value !== field.value) box.value = String(field.value);
@@ -95,7 +95,7 @@ function textBox(root, data, field) {
 }
 
 /**
- * A box of choices.
+ * A select box.
  * @param {HTMLElement} root
  * @param {FieldPayload} data
  * @param {FieldState} field
@@ -116,7 +116,7 @@ function selectBox(root, data, field) {
 }
 
 /**
- * Choices beside one another, of which the arrow keys choose as among radio buttons.
+ * A row of choices with the keyboard behaviour of radio buttons.
  * @param {HTMLElement} root
  * @param {FieldPayload} data
  * @param {FieldState} field
@@ -137,7 +137,7 @@ function segments(root, data, field) {
     button.setAttribute("role", "radio");
     button.onclick = (click) => {
       edit(data.key, field, value, true);
-      letGo(click);
+      blurAfterClick(click);
     };
     button.onkeydown = (event) => {
       const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -184,19 +184,19 @@ function onOff(root, data, field) {
 const KINDS = { text: textBox, select: selectBox, segments, switch: onOff };
 
 /**
- * The label, and what helps, where there is either.
+ * Writes the label and the help text, where there is either.
  * @param {HTMLElement} root
  * @param {FieldPayload} data
  */
 function label(root, { label, labelled, help, helpName }) {
-  const name = find(root, ".field-name"), mark = find(root, ".field-help"), told = find(root, ".field-told");
+  const name = find(root, ".field-name"), mark = find(root, ".field-help"), tooltip = find(root, ".field-tooltip");
   name.textContent = labelled ? label : "";
   name.hidden = !labelled;
   mark.hidden = !help;
   mark.setAttribute("aria-label", helpName);
-  if (told.dataset.help === help) return;
-  told.dataset.help = help;
-  told.replaceChildren(
+  if (tooltip.dataset.help === help) return;
+  tooltip.dataset.help = help;
+  tooltip.replaceChildren(
     ...help.split("`").map((part, place) => {
       const node = document.createElement(place % 2 ? "code" : "span");
       node.textContent = part;
@@ -212,9 +212,9 @@ export default function ({ data, parentElement }) {
   label(root, data);
   /** @type {FieldState} */
   const field = fields.get(data.key) ??
-    { value: data.value, told: data.value, edited: false, own: false, sent: 0, show: null };
+    { value: data.value, server: data.value, edited: false, own: false, sent: 0, show: null };
   fields.set(data.key, field);
-  field.told = data.value;
+  field.server = data.value;
   KINDS[data.kind](control, data, field);
   const { show } = field;
   settle(field);

@@ -9,7 +9,7 @@ from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 
 
-def field(key: str, record: Mapping[str, Any], width: int | Literal["stretch", "content"]) -> None:
-    """Mount the field of `record`, as `FieldRecord` in `field.d.ts` declares it."""
-    named = gettext("Help for {name}", name=record["label"]) if record["help"] else ""
-    component("field", isolate=False)(key=f"field_{key}", data={**record, "helpName": named}, width=width)
+def field(key: str, payload: Mapping[str, Any], width: int | Literal["stretch", "content"]) -> None:
+    """Mount the field of `payload`, a `FieldPayload` without `helpName` (`field.d.ts`)."""
+    help_name = gettext("Help for {name}", name=payload["label"]) if payload["help"] else ""
+    component("field", isolate=False)(key=f"field_{key}", data={**payload, "helpName": help_name}, width=width)

@@ -1,16 +1,17 @@
-// A file of what is on show in a view, which the server makes once it is asked for.
+// A link to a file of a view's current selection, which the server makes when it is requested.
 
 import { fill, find } from "../shared.js";
 import { selectionOf } from "../state.js";
 
-/** @param {Mounted<{ label: string, at: string, file: string, room: string }>} mounted */
+/** @param {Mounted<{ label: string, at: string, file: string, container: string }>} mounted */
 export default function ({ data, parentElement }) {
   const link = find(parentElement, "a", HTMLAnchorElement);
   link.textContent = data.label;
   link.download = data.file;
   const address = () => {
-    const room = document.querySelector(`.st-key-${data.room}`);
-    return new URL(fill(data.at, { selection: room ? selectionOf(room) : "" }), document.baseURI).href;
+    const container = document.querySelector(`.st-key-${data.container}`);
+    const selection = container ? selectionOf(container) : "";
+    return new URL(fill(data.at, { selection }), document.baseURI).href;
   };
   link.href = address();
   link.onclick = () => {

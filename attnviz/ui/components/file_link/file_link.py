@@ -8,5 +8,5 @@ from attnviz.ui.page_state.view import View
 
 def file_link(view: View, label: str, at: str, file: str, key: str) -> None:
     """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
-    record = {"label": label, "at": at, "file": file, "room": view.key("room")}
-    component("file_link")(key=key, data=record)
+    payload = {"label": label, "at": at, "file": file, "container": view.key("room")}
+    component("file_link")(key=key, data=payload)

@@ -1,4 +1,4 @@
-// What the findings are given and what they keep.
+// Payload and state of the findings.
 
 interface FindingPayload {
   text: string;
@@ -11,14 +11,14 @@ interface FindingPayload {
 interface FindingsPayload {
   summary: string;
   findings: FindingPayload[];
-  /** How many are shown before all are asked for, with the words that offer the others. */
+  /** How many are shown at first, and the label of the button that shows all. */
   atOnce: number;
   more: string;
-  /** What is said of each step. */
+  /** A sentence about each step. */
   steps: string[];
 }
 
-interface FindingsState extends Following {
+interface FindingsState extends ComponentState {
   data: FindingsPayload;
-  told?: string;
+  drawn?: string;
 }

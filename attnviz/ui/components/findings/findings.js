@@ -1,7 +1,7 @@
-// The alignment in words. A finding leads to its cell; the line about the step follows it without the server. Words are
-// set by textContent, so nothing typed is ever read as markup.
+// The alignment in words. A finding links to its cell; the sentence about the step changes without the server. Texts are
+// set by textContent, so that typed text is never markup.
 
-import { fill, find, findAll, follow, letGo, states, write } from "../shared.js";
+import { blurAfterClick, fill, find, findAll, follow, states, write } from "../shared.js";
 import { chooseIn, shown } from "../view.js";
 
 /**
@@ -19,7 +19,7 @@ function entry({ text, kind, strong, step, source }, index, most) {
   button.textContent = text;
   button.onclick = (event) => {
     chooseIn(button, { step, source });
-    letGo(event);
+    blurAfterClick(event);
   };
   item.append(button);
   return item;
@@ -70,9 +70,9 @@ export default function ({ data, parentElement }) {
   /** @type {FindingsState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  const told = JSON.stringify([data.summary, data.findings]);
-  if (told !== state.told) {
-    state.told = told;
+  const drawn = JSON.stringify([data.summary, data.findings]);
+  if (drawn !== state.drawn) {
+    state.drawn = drawn;
     write(find(root, ".summary"), data.summary);
     build(root, data);
   }

@@ -9,9 +9,9 @@ from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
 from attnviz.languages import gettext, language
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
-from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
+from attnviz.wording.findings import finding_sentence, nothing_found, step_attention_sentence, summary_sentence
 
 AT_ONCE = 5
 """Number of findings before "more"."""
@@ -31,15 +31,15 @@ SEVERITY = (
 
 def findings_panel(view: View) -> None:
     """Draw the findings of the alignment and of the current step."""
-    given_findings(view, _payload(view.trace, view.identity, language()), "reading")
+    inline_findings(view, _payload(view.trace, view.identity, language()), "reading")
 
 
-def given_findings(view: View, record: Mapping[str, Any], name: str) -> None:
+def inline_findings(view: View, payload: Mapping[str, Any], name: str) -> None:
     """Draw the findings of a payload like that of `findings_payload`; `name` is unique in the view."""
-    component("findings", isolate=False)(key=view.key(name), data=record)
+    component("findings", isolate=False)(key=view.key(name), data=payload)
 
 
-@made_once
+@cached_for_all
 def _payload(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
     return findings_payload(_trace)
 
@@ -53,13 +53,13 @@ def findings_payload(trace: Trace) -> dict[str, Any]:
     entries = []
     for finding in found:
         step, source = cell_of(trace, finding)
-        told = {"text": finding_sentence(trace, finding), "kind": finding.kind.value, "strong": finding.strong}
-        entries.append(told | {"step": step, "source": source})
+        entry = {"text": finding_sentence(trace, finding), "kind": finding.kind.value, "strong": finding.strong}
+        entries.append(entry | {"step": step, "source": source})
     remarkable = any(finding.kind is not Kind.IDENTICAL for finding in found)
     return {
         "summary": summary_sentence(summarise(trace)) + ("" if remarkable else f" {nothing_found(trace)}"),
         "findings": entries,
-        "steps": [step_look(trace, i) for i in range(len(trace.target_pieces))],
+        "steps": [step_attention_sentence(trace, i) for i in range(len(trace.target_pieces))],
         "atOnce": AT_ONCE,
         "more": gettext("{n} more"),
     }

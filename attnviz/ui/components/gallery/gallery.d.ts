@@ -1,9 +1,9 @@
-// Small heatmaps in groups, one of which is on show at large.
+// Payload and state of small heatmaps in groups, one of which is shown enlarged.
 
 interface GalleryPayload {
   language: string;
   groups: GalleryGroup[];
-  /** The code of the one that is on show; empty where none is chosen from. */
+  /** The code of the chosen one; empty where none can be chosen. */
   chosen: string;
   /** The name of the request for another one. */
   request: string;
@@ -11,23 +11,23 @@ interface GalleryPayload {
 
 interface GalleryGroup {
   name: string;
-  told: string;
-  /** How many stand in a row where there is room. */
+  caption: string;
+  /** How many are in a row where they fit. */
   across: number;
   cells: GalleryCell[];
 }
 
 interface GalleryCell {
-  /** What the server calls it. */
+  /** Its id. */
   code: string;
-  /** Written below it, and what is said of it to those who do not see it. */
+  /** Texts below it, and its text alternative. */
   name: string;
   note: string;
   label: string;
   /** Numbers from 0 to 255, row after row, in base64. */
   bytes: string;
   columns: number;
-  /** What rows and columns are words of; empty where they are not said. */
+  /** The words of rows and columns; empty where they are not shown. */
   rows_of: string[];
   columns_of: string[];
 }

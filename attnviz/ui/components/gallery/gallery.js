@@ -1,9 +1,9 @@
-// Small heatmaps in groups, each a canvas with a pixel for each of its numbers. Where one can be chosen they are one group
-// of radio buttons: Tab comes to the chosen one, the arrows go from one to the next.
+// Small heatmaps in groups, each a canvas with a pixel for each number. Where one can be chosen, they are a group of radio
+// buttons: Tab goes to the chosen one, the arrow keys to the next.
 
 import { ask } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
-import { calm, find, findAll, letGo, speak, states } from "../shared.js";
+import { blurAfterClick, calm, find, findAll, speak, states } from "../shared.js";
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -19,18 +19,18 @@ function made(tag, className, text) {
 }
 
 /**
- * Says the words of the cell that is pointed at.
+ * Shows the words of the hovered cell in the tooltip.
  * @param {HTMLElement} canvas
  * @param {GalleryCell} cell
  */
-function sayWords(canvas, { rows_of: rows, columns_of: columns }) {
+function showWords(canvas, { rows_of: rows, columns_of: columns }) {
   if (!rows.length) return;
   canvas.onpointermove = (event) => {
     const { left, top, width, height } = canvas.getBoundingClientRect();
     /** @type {(words: string[], at: number) => string} */
     const word = (words, at) => words[Math.max(0, Math.min(Math.floor(at * words.length), words.length - 1))];
-    const told = `${word(rows, (event.clientY - top) / height)} ← ${word(columns, (event.clientX - left) / width)}`;
-    if (canvas.title !== told) canvas.title = told;
+    const title = `${word(rows, (event.clientY - top) / height)} ← ${word(columns, (event.clientX - left) / width)}`;
+    if (canvas.title !== title) canvas.title = title;
   };
 }
 
@@ -41,7 +41,7 @@ function picture(cell) {
   const canvas = made("canvas", "cells"), rows = shades.length / columns;
   Object.assign(canvas, { width: columns, height: rows });
   canvas.setAttribute("aria-hidden", "true");
-  sayWords(canvas, cell);
+  showWords(canvas, cell);
   const context = canvas.getContext("2d");
   if (!context) return canvas;
   const pixels = context.createImageData(columns, rows);
@@ -66,7 +66,7 @@ function cellOf(cell, chosen) {
 }
 
 /**
- * Marks the one that is on show.
+ * Marks the chosen one.
  * @param {HTMLElement} root
  * @param {string} chosen
  */
@@ -79,7 +79,7 @@ function mark(root, chosen) {
 }
 
 /**
- * Chooses one: it is marked at once, and the server hears of it.
+ * Chooses one: marks it at once, and sends a request.
  * @param {HTMLElement} root
  * @param {GalleryState} state
  * @param {HTMLElement} node
@@ -90,8 +90,8 @@ function choose(root, state, node) {
   ask(state.request, code);
 }
 
-/** Leads to what is opened of the chosen one, which may stand below the window. */
-function lead() {
+/** Scrolls to the section of the chosen one, which may be below the window. */
+function scrollToOpened() {
   document.querySelector(".section.opened")?.scrollIntoView({ block: "start", behavior: calm() ? "auto" : "smooth" });
 }
 
@@ -114,7 +114,7 @@ function press(root, state, event) {
   const nodes = findAll(root, "button.cell");
   const place = nodes.findIndex((node) => node === event.target);
   if (place < 0) return;
-  event.preventDefault(); // and no step is taken
+  event.preventDefault(); // and do not step
   event.stopPropagation();
   const next = nodes[way(place, Number(nodes[place].dataset.across))];
   if (!next) return;
@@ -128,7 +128,7 @@ function press(root, state, event) {
  * @param {GalleryPayload} payload
  */
 function build(root, state, { groups, chosen }) {
-  root.replaceChildren(...groups.map(({ name, told, across, cells }) => {
+  root.replaceChildren(...groups.map(({ name, caption, across, cells }) => {
     const group = made("section", "group"), grid = made("div", "grid");
     grid.style.setProperty("--across", String(across));
     if (chosen) {
@@ -141,13 +141,13 @@ function build(root, state, { groups, chosen }) {
       if (chosen) {
         node.onclick = (event) => {
           choose(root, state, node);
-          letGo(event);
-          if (innerWidth < NARROW) lead();
+          blurAfterClick(event);
+          if (innerWidth < NARROW) scrollToOpened();
         };
       }
       grid.append(node);
     }
-    group.append(made("h3", "title", name), made("p", "told", told), grid);
+    group.append(made("h3", "title", name), made("p", "caption", caption), grid);
     return group;
   }));
 }

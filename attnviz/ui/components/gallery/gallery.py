@@ -22,13 +22,13 @@ def gallery(
 
     When a visitor chooses another, the browser sends a `request` with its code.
     """
-    record = {"language": language(), "groups": list(groups), "chosen": chosen, "request": request}
-    component("gallery")(key=view.key(name), data=record)
+    payload = {"language": language(), "groups": list(groups), "chosen": chosen, "request": request}
+    component("gallery")(key=view.key(name), data=payload)
 
 
-def group(name: str, told: str, cells: Sequence[dict[str, Any]], across: int = 4) -> dict[str, Any]:
-    """Return a group of `cells`, `across` in a row, with its name and a description `told`."""
-    return {"name": name, "told": told, "across": across, "cells": list(cells)}
+def group(name: str, caption: str, cells: Sequence[dict[str, Any]], across: int = 4) -> dict[str, Any]:
+    """Return a group of `cells`, `across` in a row, with its name and `caption`."""
+    return {"name": name, "caption": caption, "across": across, "cells": list(cells)}
 
 
 def cell(

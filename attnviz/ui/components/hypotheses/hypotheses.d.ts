@@ -1,23 +1,23 @@
-// What is written of the finished hypotheses of a search.
+// Payload and state of the finished hypotheses of a search.
 
 interface HypothesesPayload {
-  /** What the numbers are. */
+  /** What the scores are. */
   unit: string;
   entries: HypothesisPayload[];
 }
 
 interface HypothesisPayload {
   text: string;
-  /** The score with what it is reckoned from. */
+  /** The score with its terms. */
   score: string;
   note: string;
-  /** Whether it is the translation on show. */
+  /** Whether it is the current translation. */
   shown: boolean;
-  /** Ids, that of the end last. */
+  /** Ids, ending with that of the end-of-sentence piece. */
   pieces: number[];
 }
 
-interface HypothesesState extends Fetching<HypothesesPayload> {
-  /** What is written. */
+interface HypothesesState extends FetchingState<HypothesesPayload> {
+  /** The payload drawn last. */
   payload?: HypothesesPayload;
 }

@@ -1,15 +1,15 @@
-// The finished hypotheses of a search, each a button that has it as the translation. Words are set by textContent, so that
-// nothing is ever read as markup.
+// The finished hypotheses of a search, each a button that makes it the translation. Texts are set by textContent, so that
+// they are never markup.
 
 import { payloadOf } from "../payloads.js";
-import { find, follow, letGo, soon, states, write } from "../shared.js";
+import { blurAfterClick, find, follow, soon, states, write } from "../shared.js";
 import { send } from "../view.js";
 
 /**
  * @param {string} kind
  * @param {string} text
  */
-function told(kind, text) {
+function spanOf(kind, text) {
   const node = document.createElement("span");
   node.className = kind;
   node.textContent = text;
@@ -23,12 +23,12 @@ function entry({ text, score, note, shown, pieces }) {
   const item = document.createElement("li");
   const button = document.createElement("button");
   button.type = "button";
-  button.append(told("text", text), " ", told("score", score));
-  if (note) button.append(" ", told("note", note));
+  button.append(spanOf("text", text), " ", spanOf("score", score));
+  if (note) button.append(" ", spanOf("note", note));
   if (shown) button.setAttribute("aria-current", "true");
   button.onclick = (event) => {
     if (!shown) send(button, "try", { kind: "hypothesis", pieces });
-    letGo(event);
+    blurAfterClick(event);
   };
   for (const here of ["pointerenter", "focus"]) button.addEventListener(here, () => send(button, "hint", pieces));
   for (const gone of ["pointerleave", "blur"]) button.addEventListener(gone, () => send(button, "hint", null));

@@ -23,7 +23,9 @@ def hypotheses_payload(tree: BeamTree, shown: Sequence[int]) -> dict[str, Any]:
     for index, found in zip(tree.finished, tree.hypotheses, strict=True):
         ids = tree.ids(index)
         notes = [
-            gettext("likeliest without the division by the length") if index == tree.likeliest != tree.winner else "",
+            gettext("likeliest if log p is not divided by the length")
+            if index == tree.likeliest != tree.winner
+            else "",
             gettext("shown") if ids == tuple(shown) else "",
         ]
         entries.append(

@@ -1,28 +1,28 @@
-// What the bench is given and what it keeps.
+// Payload and state of the controls that change the attention.
 
-/** What a bench is drawn from, the same at every step. */
-interface BenchPayload {
+/** The same at every step. */
+interface ControlsPayload {
   language: string;
   words: Words;
-  /** Source pieces, and the pieces of all steps, by the names the pictures give them. */
+  /** Source pieces, and the pieces of all steps, as named in the figures. */
   pieces: string[];
   written: string[];
-  /** Of each step, what divides its own energies; of all, what divides those of every step. */
+  /** The temperature of each step alone, and that of all steps. */
   temperatures: Temperature[];
   temperature: Temperature;
-  /** Whether the weights of a step were set: then they are the same at any temperature of all. */
+  /** Whether the weights of a step were set: then the temperature of all steps does not change them. */
   set: boolean[];
-  /** Whether it is known what each look was about once its word was. */
+  /** Whether the posterior attention is known. */
   posterior: boolean;
 }
 
-interface BenchState extends Fetching<BenchPayload> {
-  /** Of which models here a look can be borrowed, and whether there is a change to be taken back. */
+interface ControlsState extends FetchingState<ControlsPayload> {
+  /** Models whose attention can be borrowed, and whether there is a change to undo. */
   models: string[];
   undo: boolean;
-  /** What has been written on the page. */
-  payload?: BenchPayload;
+  /** The payload drawn last. */
+  payload?: ControlsPayload;
   step: number | null;
-  /** Whether a temperature was chosen by a key, and waits for Enter. */
+  /** Whether a chosen temperature has not been requested yet. */
   pending?: boolean;
 }

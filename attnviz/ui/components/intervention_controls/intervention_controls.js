@@ -1,24 +1,36 @@
-// What can be tried on the look of the step on show: buttons, the temperature, and looks borrowed from elsewhere. The bars
-// themselves are pulled where they are drawn.
+// Controls that change the attention of the current step: buttons, the temperature, and borrowed weights. The bars
+// themselves are dragged in their figure.
 
 import { payloadOf } from "../payloads.js";
-import { fill, find, findAll, follow, letGo, number, soon, speak, states, wordIn, write } from "../shared.js";
+import {
+  blurAfterClick,
+  fill,
+  find,
+  findAll,
+  follow,
+  number,
+  soon,
+  speak,
+  states,
+  write,
+  writeTexts,
+} from "../shared.js";
 import { preview, shown, tryIn, viewOf } from "../view.js";
 
 /**
- * Has something tried on the step on show, with the translation held or written anew as the visitor said.
+ * Requests a what-if of the current step, which keeps or rewrites the translation as the visitor has chosen.
  * @param {HTMLElement} root
  * @param {(how: { step: number, held: boolean }) => WhatIf} change
  */
-function tryOut(root, change) {
+function requestWhatIf(root, change) {
   const { step, held } = shown(root);
   if (step !== null) tryIn(root, change({ step, held }));
 }
 
-const GREATEST = 2, ENDLESS = 2.02; // powers of ten at the slider's end: the greatest finite temperature, and an infinite
+const GREATEST = 2, ENDLESS = 2.02; // powers of ten at the slider's end: the greatest finite temperature, and the infinite one
 
 /**
- * The temperature that the slider stands at.
+ * The temperature of the slider.
  * @param {HTMLElement} root
  */
 function degrees(root) {
@@ -30,79 +42,80 @@ function degrees(root) {
 const ofAll = (root) => find(root, ".every", HTMLInputElement).checked;
 
 /**
- * What a temperature is written as.
+ * The text of a temperature.
  * @param {number} temperature
  */
-function written(temperature) {
+function temperatureText(temperature) {
   const places = temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0;
   return `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
 }
 
 /**
- * The temperature on show, of the step or of all.
+ * The current temperature, of the step or of all.
  * @param {HTMLElement} root
- * @param {BenchPayload} payload
+ * @param {ControlsPayload} payload
  * @param {number} step
  */
-const onShow = (root, payload, step) => Number(ofAll(root) ? payload.temperature : payload.temperatures[step]);
+const currentTemperature = (root, payload, step) =>
+  Number(ofAll(root) ? payload.temperature : payload.temperatures[step]);
 
 /**
- * Says the temperature that the slider stands at.
+ * Writes the temperature of the slider.
  * @param {HTMLElement} root
  */
-function tellTemperature(root) {
-  const told = written(degrees(root));
-  write(find(root, ".heat output"), told);
-  find(root, ".degrees").setAttribute("aria-valuetext", told);
+function writeTemperature(root) {
+  const text = temperatureText(degrees(root));
+  write(find(root, ".heat output"), text);
+  find(root, ".degrees").setAttribute("aria-valuetext", text);
 }
 
 /**
- * Puts the slider where the step on show is.
+ * Sets the slider to the temperature of the current step.
  * @param {HTMLElement} root
- * @param {BenchState} state
+ * @param {ControlsState} state
  */
 function setTemperature(root, { payload }) {
   const { step } = shown(root);
   if (!payload || step === null) return;
-  const power = Math.log10(onShow(root, payload, step));
+  const power = Math.log10(currentTemperature(root, payload, step));
   find(root, ".degrees", HTMLInputElement).value = String(Math.min(power, ENDLESS));
-  tellTemperature(root);
+  writeTemperature(root);
 }
 
 /**
- * What the temperature that was chosen does to the weights on show, which another may have made.
+ * Previews the weights at the chosen temperature, computed from those at the current one.
  * @param {HTMLElement} root
- * @param {BenchState} state
+ * @param {ControlsState} state
  */
-function heat(root, { payload }) {
+function previewTemperature(root, { payload }) {
   const { step } = shown(root);
-  tellTemperature(root);
+  writeTemperature(root);
   if (!payload || step === null) return;
-  const before = onShow(root, payload, step);
-  const fixed = before === Infinity || (ofAll(root) && payload.set[step]); // what was made alike tells of nothing else
+  const before = currentTemperature(root, payload, step);
+  const fixed = before === Infinity || (ofAll(root) && payload.set[step]); // uniform weights determine no others
   const temperature = fixed ? 1 : degrees(root) / before;
   preview(root, { kind: "temperature", step, temperature, held: shown(root).held });
 }
 
 /**
- * Has the temperature that was chosen tried, if another was on show.
+ * Requests the chosen temperature as a what-if, if it has changed.
  * @param {HTMLElement} root
- * @param {BenchState} state
+ * @param {ControlsState} state
  */
-function cook(root, state) {
+function requestTemperature(root, state) {
   if (!state.pending) return;
   state.pending = false;
   const chosen = degrees(root), every = ofAll(root);
   const temperature = chosen === Infinity ? "Infinity" : Number(chosen.toPrecision(3));
-  tryOut(root, ({ step, held }) => ({ kind: "temperature", temperature, step: every ? null : step, held }));
+  requestWhatIf(root, ({ step, held }) => ({ kind: "temperature", temperature, step: every ? null : step, held }));
 }
 
 /**
- * Takes back what was chosen and not tried.
+ * Reverts a temperature that was chosen but not requested.
  * @param {HTMLElement} root
- * @param {BenchState} state
+ * @param {ControlsState} state
  */
-function cool(root, state) {
+function revertTemperature(root, state) {
   if (!state.pending) return false;
   state.pending = false;
   preview(root, null);
@@ -111,12 +124,12 @@ function cool(root, state) {
 }
 
 /**
- * The slider of the temperature: the bars follow it, and it is tried when it is let go of; by the keyboard, at Enter or
- * when the focus leaves it.
+ * Listens to the slider of the temperature: the bars follow it, and the what-if is requested at the end of a drag; with the
+ * keyboard, at Enter or on blur.
  * @param {HTMLElement} root
- * @param {BenchState} state
+ * @param {ControlsState} state
  */
-function listenToHeat(root, state) {
+function listenToTemperature(root, state) {
   const slider = find(root, ".degrees", HTMLInputElement);
   let pointed = false;
   slider.onpointerdown = () => {
@@ -124,19 +137,19 @@ function listenToHeat(root, state) {
   };
   slider.oninput = () => {
     state.pending = true;
-    heat(root, state);
+    previewTemperature(root, state);
   };
   slider.onchange = () => {
     if (!pointed) return;
     pointed = false;
-    cook(root, state);
-    slider.blur(); // after the mouse the arrows are to step
+    requestTemperature(root, state);
+    slider.blur(); // after the mouse, the arrow keys are to step
   };
-  slider.onblur = () => cook(root, state);
+  slider.onblur = () => requestTemperature(root, state);
   slider.onkeydown = (event) => {
     pointed = false;
-    if (event.key === "Enter") cook(root, state);
-    else if (event.key !== "Escape" || !cool(root, state)) return;
+    if (event.key === "Enter") requestTemperature(root, state);
+    else if (event.key !== "Escape" || !revertTemperature(root, state)) return;
     event.preventDefault();
   };
   find(root, ".every", HTMLInputElement).onchange = () => setTemperature(root, state);
@@ -152,10 +165,10 @@ function offer(box, options) {
 }
 
 /**
- * Shows where to say whose look is borrowed: a step, links, or nothing more.
+ * Shows the field for the lender of the attention: a step, links, or none.
  * @param {HTMLElement} root
  */
-function askWhose(root) {
+function showLenderField(root) {
   const kind = find(root, ".lender", HTMLSelectElement).value;
   find(root, ".of").hidden = kind !== "step";
   find(root, ".links").hidden = kind !== "links";
@@ -168,7 +181,7 @@ function borrow(root) {
     links.focus();
     return;
   }
-  tryOut(root, (how) => {
+  requestWhatIf(root, (how) => {
     const loan = /** @type {const} */ ({ kind: "borrowed", ...how });
     if (value === "step") return { ...loan, from: value, of: Number(find(root, ".of", HTMLSelectElement).value) };
     if (value === "posterior") return { ...loan, from: value, of: "" };
@@ -181,23 +194,23 @@ const MODEL = "model ";
 
 /**
  * @param {HTMLElement} root
- * @param {BenchState} state
+ * @param {ControlsState} state
  */
 function listen(root, state) {
   /** @type {(name: string, act: () => void) => void} */
   const pressed = (name, act) => {
     find(root, name).onclick = (event) => {
       act();
-      letGo(event);
+      blurAfterClick(event);
     };
   };
   const source = () => shown(root).source ?? 0;
-  pressed(".only", () => tryOut(root, (how) => ({ kind: "only", source: source(), ...how })));
-  pressed(".without", () => tryOut(root, (how) => ({ kind: "without", source: source(), ...how })));
-  pressed(".alike", () => tryOut(root, (how) => ({ kind: "alike", ...how })));
+  pressed(".only", () => requestWhatIf(root, (how) => ({ kind: "only", source: source(), ...how })));
+  pressed(".without", () => requestWhatIf(root, (how) => ({ kind: "without", source: source(), ...how })));
+  pressed(".alike", () => requestWhatIf(root, (how) => ({ kind: "alike", ...how })));
   pressed(".undo", () => tryIn(root, { kind: "undo" }));
   pressed(".take", () => borrow(root));
-  find(root, ".lender").onchange = () => askWhose(root);
+  find(root, ".lender").onchange = () => showLenderField(root);
   find(root, ".links").onkeydown = (event) => {
     if (event.key === "Enter") borrow(root);
   };
@@ -207,20 +220,20 @@ function listen(root, state) {
       shown(root).held = input.value === "held";
     };
   }
-  listenToHeat(root, state);
+  listenToTemperature(root, state);
 }
 
 /**
- * Takes in another payload: another translation, or language.
+ * Reads a new payload, of another translation or language.
  * @param {HTMLElement} root
- * @param {BenchState} state
- * @param {BenchPayload} payload
+ * @param {ControlsState} state
+ * @param {ControlsPayload} payload
  */
-function read(root, state, payload) {
+function readPayload(root, state, payload) {
   state.payload = payload;
   speak(payload.language);
   const { words } = payload;
-  wordIn(root, words);
+  writeTexts(root, words);
   for (
     const [name, label] of [[".degrees", "temperature"], [".lender", "lender"], [".of", "step"], [".links", "links"]]
   ) {
@@ -235,18 +248,18 @@ function read(root, state, payload) {
     ...state.models.map((name) => /** @type {[string, string]} */ ([MODEL + name, fill(words.ofModel, { name })])),
   ]);
   offer(find(root, ".of", HTMLSelectElement), payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]));
-  askWhose(root);
+  showLenderField(root);
 }
 
 /**
  * @param {HTMLElement} root
- * @param {BenchState} state
+ * @param {ControlsState} state
  */
 function draw(root, state) {
   const payload = payloadOf(root, state, draw);
   const { step, source, held } = shown(root);
   if (!payload || step === null) return;
-  if (payload !== state.payload) read(root, state, payload);
+  if (payload !== state.payload) readPayload(root, state, payload);
   const { words, pieces } = payload, here = pieces[source ?? 0];
   write(find(root, ".hint"), fill(words.hint, { name: here }));
   for (const name of ["only", "without"]) find(root, `.${name}`).setAttribute("aria-label", `${words[name]}: ${here}`);
@@ -258,23 +271,23 @@ function draw(root, state) {
 
 /**
  * @param {HTMLElement} root
- * @returns {BenchState}
+ * @returns {ControlsState}
  */
 function start(root) {
-  const state = /** @type {BenchState} */ ({ light: true });
+  const state = /** @type {ControlsState} */ ({ light: true });
   listen(root, state);
   return follow(root, state, ["step", "source"], () => soon(root, state, draw));
 }
 
 /** @param {Mounted<Place & { models: string[], undo: boolean, problem: string }>} mounted */
 export default function ({ data, parentElement }) {
-  const root = find(parentElement, ".bench");
-  /** @type {BenchState} */
+  const root = find(parentElement, ".weight_controls");
+  /** @type {ControlsState} */
   const state = states.get(root) ?? start(root);
   Object.assign(state, { data, models: data.models, undo: data.undo });
   write(find(root, ".problem"), data.problem);
-  if (data.problem) preview(root, null); // what was asked for was not done
-  state.payload = undefined; // the models may be others
+  if (data.problem) preview(root, null); // the request failed
+  state.payload = undefined; // the models may have changed
   soon(root, state, draw);
   return state.stop;
 }

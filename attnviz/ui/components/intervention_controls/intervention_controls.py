@@ -17,21 +17,21 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
-from attnviz.ui.page_state.what_ifs import tried_in
+from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.wording.labels import quote, shorten
 
 
-def bench(view: View, at: str, models: Sequence[str]) -> None:
+def weight_controls(view: View, at: str, models: Sequence[str]) -> None:
     """Draw the controls below the bars of the current step, from the payload at the address `at`.
 
     `models` are those whose attention can be borrowed.
     """
-    problems = tried_in(st.session_state, view.id).problems
-    record = {"at": at, "models": list(models), "undo": view.number > 0, "problem": "\n".join(problems)}
-    component("intervention_controls", isolate=False)(key=view.key("bench"), data=record)
+    problems = stored_what_ifs(st.session_state, view.id).problems
+    payload = {"at": at, "models": list(models), "undo": view.number > 0, "problem": "\n".join(problems)}
+    component("intervention_controls", isolate=False)(key=view.key("weight_controls"), data=payload)
 
 
-def bench_payload(trace: Trace, posterior: bool) -> dict[str, Any]:
+def controls_payload(trace: Trace, posterior: bool) -> dict[str, Any]:
     """Return the payload of the controls; `posterior` says whether posterior attention is known."""
     steps = range(len(trace.target_pieces))
     return {
@@ -62,7 +62,10 @@ def _is_set(trace: Trace, step: int) -> bool:
 
 def _words() -> dict[str, str]:
     return {
-        "hint": gettext("Drag a bar, and the others adjust. On the keyboard: ↑ ↓, then Enter. Selected piece: {name}."),
+        "hint": gettext(
+            "Drag a bar, and the others adjust. On the keyboard, ↑ ↓ move the selected bar, Enter applies it. "
+            "Selected piece: {name}."
+        ),
         "only": gettext("Look only here"),
         "without": gettext("Anywhere but here"),
         "alike": gettext("Uniform"),
@@ -80,13 +83,13 @@ def _words() -> dict[str, str]:
         "links": gettext("Word links"),
         "take": gettext("Borrow it"),
         "ofStep": gettext("of another step"),
-        "ofPosterior": gettext("of this step after the word"),
+        "ofPosterior": gettext("of this step, after the word"),
         "ofLinks": gettext("of word links"),
         "ofModel": gettext("of the model {name}"),
         "note": gettext(
-            "The annotations do not change, so the weights alone decide the context vector: with another step’s "
-            "weights, a step also gets its context vector. It keeps its own state and its own previous word. "
-            "Write links as i-j: a source word and a target word, both counted from 0. To lend its attention, "
-            "another model goes through this translation by forced decoding."
+            "The annotations do not change, so the weights alone decide the context vector. A step that borrows "
+            "another step’s weights also gets that other step’s context vector, but keeps its own state and "
+            "previous word. Write links as i-j: a source word and a target word, both counted from 0. A model "
+            "that lends its attention goes through this translation by forced decoding."
         ),
     }

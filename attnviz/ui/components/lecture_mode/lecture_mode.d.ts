@@ -1,4 +1,4 @@
-// What lecture mode keeps of itself.
+// State of lecture mode.
 
 interface LectureState {
   words: Words;

@@ -1,55 +1,55 @@
-// Lecture mode: entered and left by a key, a button, or the address, it stays from page to page until it is left.
+// Lecture mode: entered and left by a key, a button, or the address; it persists across pages.
 
 import { isForPage } from "../keyboard.js";
 import { give } from "../address.js";
-import { find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
+import { blurAfterClick, find, findAll, speak, states, write, writeTexts } from "../shared.js";
 
-const LECTURE = "lecture"; // its address parameter; the page's root element bears it as `data-lecture`
+const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
 const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
 const page = document.documentElement;
 
 const isOn = () => page.hasAttribute(`data-${LECTURE}`);
 
-/** Has the address say whether the mode is on. */
-const note = () => give(LECTURE, { [LECTURE]: isOn() ? "1" : null });
+/** Writes into the address whether the mode is on. */
+const writeAddress = () => give(LECTURE, { [LECTURE]: isOn() ? "1" : null });
 
 /**
  * @param {HTMLElement} root
  * @param {LectureState} state
  * @param {boolean} on
  */
-function turn(root, { words }, on) {
+function switchMode(root, { words }, on) {
   page.toggleAttribute(`data-${LECTURE}`, on);
   if (!on) find(root, ".black").hidden = true;
-  for (const button of findAll(document, OPEN)) button.click(); // its box stands before the page
+  for (const button of findAll(document, OPEN)) button.click(); // an open popover would cover the page
   write(find(root, ".said"), on ? words.entered : words.left);
-  document.dispatchEvent(new CustomEvent("attnviz:letters")); // pictures are measured in pixels
-  note();
+  document.dispatchEvent(new CustomEvent("attnviz:letters")); // figures are measured in pixels
+  writeAddress();
 }
 
 /**
- * The keys of the mode; whatever has the screen black, the next key or click brings the page back and does nothing else.
+ * Listens to the keys of the mode. While the screen is black, the next key or click only restores the page.
  * @param {HTMLElement} root
  * @param {LectureState} state
  */
 function listen(root, state) {
-  const black = find(root, ".black"), until = new AbortController(), { signal } = until;
+  const black = find(root, ".black"), controller = new AbortController(), { signal } = controller;
   document.addEventListener("keydown", (event) => {
     if (black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
     black.hidden = true;
     event.stopImmediatePropagation();
     event.preventDefault();
   }, { signal, capture: true });
-  window.addEventListener("keydown", (event) => { // after what the page itself does with a key: Escape lets go there first
+  window.addEventListener("keydown", (event) => { // after the page's own listeners: Escape first deselects there
     if (!isForPage(event)) return;
-    if (event.key.toLowerCase() === "l") turn(root, state, !isOn());
-    else if (event.key === "Escape" && isOn()) turn(root, state, false);
+    if (event.key.toLowerCase() === "l") switchMode(root, state, !isOn());
+    else if (event.key === "Escape" && isOn()) switchMode(root, state, false);
     else if (event.key === "." && isOn()) black.hidden = false;
     else return;
     event.preventDefault();
   }, { signal });
-  document.addEventListener(`attnviz:${LECTURE}`, () => turn(root, state, true), { signal });
-  return () => until.abort();
+  document.addEventListener(`attnviz:${LECTURE}`, () => switchMode(root, state, true), { signal });
+  return () => controller.abort();
 }
 
 /**
@@ -62,19 +62,19 @@ function start(root) {
   const press = (selector, act) => {
     find(root, selector).onclick = (event) => {
       act();
-      letGo(event);
+      blurAfterClick(event);
     };
   };
-  press(".leave", () => turn(root, state, false));
+  press(".leave", () => switchMode(root, state, false));
   press(".blacken", () => {
     find(root, ".black").hidden = false;
   });
   press(".black", () => {
     find(root, ".black").hidden = true;
   });
-  const deafen = listen(root, state);
+  const stopListening = listen(root, state);
   state.stop = () => {
-    deafen();
+    stopListening();
     states.delete(root);
   };
   states.set(root, state);
@@ -89,8 +89,8 @@ export default function ({ data, parentElement }) {
   /** @type {LectureState} */
   const state = states.get(root) ?? start(root);
   state.words = data.words;
-  wordIn(root, data.words);
-  if (first && new URL(location.href).searchParams.get(LECTURE) === "1") turn(root, state, true);
-  note();
+  writeTexts(root, data.words);
+  if (first && new URL(location.href).searchParams.get(LECTURE) === "1") switchMode(root, state, true);
+  writeAddress();
   return state.stop;
 }

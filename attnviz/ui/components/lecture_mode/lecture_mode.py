@@ -18,5 +18,5 @@ def lecture_mode(page: str) -> None:
         "entered": gettext("Lecture mode is on; Escape leaves it."),
         "left": gettext("Lecture mode is off."),
     }
-    record = {"page": page, "language": language(), "words": words}
-    component("lecture_mode", isolate=False)(key="lecture_mode", data=record, width="content")
+    payload = {"page": page, "language": language(), "words": words}
+    component("lecture_mode", isolate=False)(key="lecture_mode", data=payload, width="content")

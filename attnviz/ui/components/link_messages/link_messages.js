@@ -1,24 +1,24 @@
-// Says what of a link could not be shown, until something else is chosen in its place.
+// Shows messages about invalid values of a link, each until another value is chosen.
 
 import { find, states } from "../shared.js";
 
-/** What the address had first in the place of each value that cannot be, by sentence. @type {Map<string, string | null>} */
-const instead = new Map();
-/** Sentences that are said no more. @type {Set<string>} */
-const over = new Set();
+/** The value that first replaced each invalid one in the address, by message. @type {Map<string, string | null>} */
+const replacements = new Map();
+/** Messages that are no longer shown. @type {Set<string>} */
+const outdated = new Set();
 
 /**
  * @param {HTMLElement} root
  * @param {Record<string, string>} problems
  */
-function say(root, problems) {
+function draw(root, problems) {
   const { searchParams } = new URL(location.href);
-  const told = Object.entries(problems).filter(([name, sentence]) => {
+  const current = Object.entries(problems).filter(([name, sentence]) => {
     const value = searchParams.get(name);
-    if (instead.has(sentence) && instead.get(sentence) !== value) over.add(sentence);
-    return !over.has(sentence);
+    if (replacements.has(sentence) && replacements.get(sentence) !== value) outdated.add(sentence);
+    return !outdated.has(sentence);
   });
-  root.replaceChildren(...told.map(([, sentence]) => {
+  root.replaceChildren(...current.map(([, sentence]) => {
     const line = document.createElement("p");
     line.textContent = sentence;
     return line;
@@ -27,18 +27,18 @@ function say(root, problems) {
 
 /** @param {Mounted<{ problems: Record<string, string> }>} mounted */
 export default function ({ data: { problems }, parentElement }) {
-  const root = find(parentElement, ".link-told");
+  const root = find(parentElement, ".link-messages");
   states.get(root)?.();
-  const hear = () => {
+  const onAddress = () => {
     const { searchParams } = new URL(location.href);
     for (const [name, sentence] of Object.entries(problems)) {
-      if (!instead.has(sentence)) instead.set(sentence, searchParams.get(name)); // once it was written for the first time
+      if (!replacements.has(sentence)) replacements.set(sentence, searchParams.get(name)); // at the first write
     }
-    say(root, problems);
+    draw(root, problems);
   };
-  document.addEventListener("attnviz:address", hear);
-  const stop = () => document.removeEventListener("attnviz:address", hear);
+  document.addEventListener("attnviz:address", onAddress);
+  const stop = () => document.removeEventListener("attnviz:address", onAddress);
   states.set(root, stop);
-  say(root, problems);
+  draw(root, problems);
   return stop;
 }

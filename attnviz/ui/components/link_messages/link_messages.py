@@ -10,4 +10,4 @@ from attnviz.ui.page_state.view import Keyed
 
 def link_sentences(view: Keyed, problems: Mapping[str, str]) -> None:
     """Draw the sentences, each by the name of its address parameter."""
-    component("link_messages", isolate=False)(key=view.key("link_told"), data={"problems": dict(problems)})
+    component("link_messages", isolate=False)(key=view.key("link_messages"), data={"problems": dict(problems)})

@@ -1,8 +1,8 @@
-// What is written of the vectors near one of the step on show.
+// Payload and state of the list of vectors near one of the current step.
 
 interface NeighboursPayload {
   heading: string;
-  /** What the vectors are, as the palette names it. */
+  /** The kind of the vectors, by its name in the palette. */
   kind: "decoder" | "context" | "encoder";
   /** The languages of the sentence that a vector is of, and of the other side. */
   spoken: [string, string];
@@ -11,7 +11,7 @@ interface NeighboursPayload {
 
 interface NeighbourPayload {
   near: string;
-  /** The sentence, in parts: the piece is that of the vector. */
+  /** The sentence in parts; the marked piece is that of the vector. */
   before: string;
   marked: string;
   after: string;
@@ -21,7 +21,7 @@ interface NeighbourPayload {
   to: string;
 }
 
-interface NeighboursState extends Fetching<NeighboursPayload> {
-  /** What is written. */
+interface NeighboursState extends FetchingState<NeighboursPayload> {
+  /** The payload drawn last. */
   payload?: NeighboursPayload;
 }

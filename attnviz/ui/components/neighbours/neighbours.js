@@ -1,5 +1,5 @@
-// The vectors nearest to one of the step on show, each a link to its sentence. Words are set by textContent, so that
-// nothing is ever read as markup.
+// The vectors nearest to one of the current step, each a link to its sentence. Texts are set by textContent, so that they
+// are never markup.
 
 import { payloadOf } from "../payloads.js";
 import { find, follow, soon, states, write } from "../shared.js";
@@ -10,7 +10,7 @@ import { find, follow, soon, states, write } from "../shared.js";
  * @param {string} text
  * @param {string} [spoken]
  */
-function told(kind, name, text, spoken) {
+function element(kind, name, text, spoken) {
   const node = document.createElement(kind);
   node.className = name;
   node.textContent = text;
@@ -27,9 +27,9 @@ function entry({ near, before, marked, after, other, to }, [own, others]) {
   const link = document.createElement("a");
   link.href = new URL(to, document.baseURI).href;
   link.target = "_self";
-  const sentence = told("span", "sentence", "", own);
-  sentence.append(before, told("mark", "", marked), after);
-  link.append(told("span", "near", near), sentence, told("span", "other", other, others));
+  const sentence = element("span", "sentence", "", own);
+  sentence.append(before, element("mark", "", marked), after);
+  link.append(element("span", "near", near), sentence, element("span", "other", other, others));
   item.append(link);
   return item;
 }

@@ -1,8 +1,8 @@
-// What the choice of another word is given and what it keeps.
+// Payload and state of the choice of another word.
 
 interface FoilsPayload {
   words: Words;
-  /** By step: what is written there, as a sentence asks for another, and the likeliest others. */
+  /** By step: the label with the word written there, and the likeliest others. */
   offers: Record<string, { instead: string; foils: Foil[] }>;
 }
 
@@ -11,9 +11,9 @@ interface Foil {
   name: string;
 }
 
-interface OtherWordState extends Fetching<FoilsPayload> {
+interface OtherWordState extends FetchingState<FoilsPayload> {
   payload?: FoilsPayload;
-  /** The piece that was clicked elsewhere, as it was taken over last. */
+  /** The piece clicked elsewhere that was preselected last. */
   clicked?: string | null;
   step: number | null;
 }

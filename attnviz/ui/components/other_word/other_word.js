@@ -1,14 +1,14 @@
-// Another word at the step on show: one of the likeliest others, or one that is typed.
+// Another word at the current step: one of the likeliest others, or one that is typed.
 
 import { payloadOf } from "../payloads.js";
-import { find, follow, letGo, soon, states, write } from "../shared.js";
+import { blurAfterClick, find, follow, soon, states, write } from "../shared.js";
 import { shown, tryIn } from "../view.js";
 
 /**
- * Has the word that was chosen, or else the one that was typed, written.
+ * Requests a translation with the typed word, or else the chosen one.
  * @param {HTMLElement} root
  */
-function writeIt(root) {
+function requestWord(root) {
   const { step, held } = shown(root);
   const chosen = find(root, ".foils", HTMLSelectElement).value;
   const text = find(root, ".typed", HTMLInputElement).value.trim();
@@ -18,7 +18,7 @@ function writeIt(root) {
 }
 
 /**
- * Offers the likeliest others of the step on show.
+ * Offers the likeliest others of the current step.
  * @param {HTMLElement} root
  * @param {OtherWordState} state
  * @param {FoilsPayload} payload
@@ -47,7 +47,7 @@ function draw(root, state) {
   const { step, now } = shown(root);
   if (!payload || step === null || !payload.offers[step]) return;
   if (payload !== state.payload || step !== state.step) offer(root, state, payload, step);
-  // A piece that was clicked in the picture above is the one to be written.
+  // A piece that was clicked in the figure above is preselected.
   const clicked = now && now.word !== null ? String(now.word) : null;
   const box = find(root, ".foils", HTMLSelectElement);
   if (clicked !== null && clicked !== state.clicked && box.querySelector(`[value="${clicked}"]`)) box.value = clicked;
@@ -61,14 +61,14 @@ function draw(root, state) {
 function start(root) {
   const state = /** @type {OtherWordState} */ ({ light: true });
   find(root, ".write").onclick = (event) => {
-    writeIt(root);
-    letGo(event);
+    requestWord(root);
+    blurAfterClick(event);
   };
   const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
   typed.onkeydown = (event) => {
-    if (event.key === "Enter" && !event.isComposing) writeIt(root);
+    if (event.key === "Enter" && !event.isComposing) requestWord(root);
   };
-  // One or the other.
+  // Either a typed or a chosen word.
   typed.oninput = () => {
     box.selectedIndex = typed.value.trim() ? -1 : 0;
   };

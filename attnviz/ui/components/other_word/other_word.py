@@ -30,9 +30,11 @@ def foils_payload(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
             "write": gettext("Write this instead"),
             "typed": gettext("or type a word"),
             "foils": gettext("Likeliest other pieces"),
-            "then": gettext("The rest is then rewritten or kept, as you chose next to the weights.")
+            "then": gettext(
+                "The rest of the translation is then rewritten or kept: you choose which beside the weights."
+            )
             if trace.attends_once
-            else gettext("The decoder then rewrites the rest."),
+            else gettext("The decoder then rewrites all later words."),
         },
         "offers": {
             str(step): {

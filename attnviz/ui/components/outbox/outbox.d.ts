@@ -1,4 +1,4 @@
-// What the browser asks of the server.
+// Requests of the browser.
 
 interface AnyRequest {
   /** Counts from 1 in each tab. */

@@ -3,36 +3,36 @@
 
 import { find } from "../shared.js";
 
-/** Tells this tab from others of the same visit. */
+/** Identifies this tab among those of the session. */
 const tab = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
 const CONNECTED = "CONNECTED";
 
 let seq = 0;
-/** The number of the last request whose handling this tab has seen. */
+/** Number of the last acknowledged request. */
 let seen = 0;
-/** What tells the server from one before it, which has forgotten the visit; empty until it is known. */
+/** Identifies the server process, whose restart loses the session; empty until known. */
 let memory = "";
 /** @type {AnyRequest[]} */
 let waiting = [];
 /** @type {((name: string, value: unknown) => void) | null} */
 let post = null;
-/** The number of the request that was made as the connection was there again, and is not handled yet; 0 where none is. */
+/** Number of the unacknowledged request made on reconnecting; 0 where there is none. */
 let reconnecting = 0;
 /** @type {Set<(handled: number) => void>} */
 const listeners = new Set();
 /** @type {Set<() => void>} */
-const before = new Set();
+const preparations = new Set();
 
-// A copy, for Streamlit sends nothing that equals what it sent before.
+// A copy, since Streamlit skips a value that equals the previous one.
 const send = () => post?.("sent", { tab, memory, requests: [...waiting] });
 
 /**
- * Asks the server for something; returns the number of the request.
+ * Sends a request to the server; returns its number.
  * @param {string} name
  * @param {unknown} value
  */
 export function ask(name, value) {
-  for (const prepare of before) prepare();
+  for (const prepare of preparations) prepare();
   seq += 1;
   waiting.push({ seq, name, value });
   // Streamlit (1.67) sends what changes within one tick in one message, which runs the fragment of the first widget alone.
@@ -44,66 +44,66 @@ export function ask(name, value) {
  * Calls `prepare` before each request is sent.
  * @param {() => void} prepare
  */
-export const beforeAsking = (prepare) => before.add(prepare);
+export const beforeAsking = (prepare) => preparations.add(prepare);
 
 /**
- * Calls `hear` each time the page was drawn, with the number of the last request that was handled before.
- * @param {(handled: number) => void} hear
+ * Calls `listener` after each run, with the number of the last request handled before it.
+ * @param {(handled: number) => void} listener
  */
-export const onAcknowledged = (hear) => {
-  listeners.add(hear);
-  return () => listeners.delete(hear);
+export const onAcknowledged = (listener) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 };
 
-/** The number of the last request whose handling this tab has seen. */
+/** The number of the last acknowledged request. */
 export const handledUntil = () => seen;
 
 /** @type {((memory: string) => void) | null} */
 let reconnect = null;
 
 /**
- * Calls `resume` as the connection is there again after it was lost, with what tells the server before.
+ * Calls `resume` on reconnecting, with the id of the previous server process.
  * @param {(memory: string) => void} resume
  */
 export const onReconnected = (resume) => reconnect = resume;
 
 /**
- * The server has drawn the page with what was asked for.
+ * Takes note of the requests that the server has handled.
  * @param {Record<string, number>} handled by tab
- * @param {string} by what tells the server from others
+ * @param {string} by id of the server process
  */
 export function acknowledge(handled, by) {
   const last = handled[tab] ?? 0;
   if (!reconnecting || last >= reconnecting) [memory, reconnecting] = [by, 0];
   seen = last;
-  waiting = waiting.filter((one) => one.seq > last);
-  for (const hear of listeners) hear(last);
+  waiting = waiting.filter((request) => request.seq > last);
+  for (const listener of listeners) listener(last);
 }
 
-/** What a press of a button does in the browser alone, by its key. @type {Map<string, () => void>} */
-const own = new Map();
+/** Handlers of buttons that need no server, by key. @type {Map<string, () => void>} */
+const handlers = new Map();
 
 /**
- * Has a press of the button of Streamlit's with that key call `act`, and ask the server for nothing.
+ * Makes a press of Streamlit's button with that key call `act` instead of sending a request.
  * @param {string} key
  * @param {() => void} act
  */
 export function onPress(key, act) {
-  own.set(key, act);
+  handlers.set(key, act);
   return () => {
-    if (own.get(key) === act) own.delete(key);
+    if (handlers.get(key) === act) handlers.delete(key);
   };
 }
 
 /**
- * The key of the button of Streamlit's that a click presses; null where it presses none that makes a request.
+ * The key of Streamlit's button that a click presses; null where it presses none, or a sign-in button.
  * @param {Event} event
  */
 function pressedKey({ target }) {
   const button = target instanceof Element && target.closest("[data-testid='stButton'] button");
   if (!(button instanceof HTMLButtonElement) || button.disabled) return null;
   const [, key] = /(?:^|\s)st-key-(\S+)/.exec(button.closest("[class*='st-key-']")?.className ?? "") ?? [];
-  return key && !key.startsWith("sign_") ? key : null; // to sign in is Streamlit's
+  return key && !key.startsWith("sign_") ? key : null; // sign-in is handled by Streamlit
 }
 
 // A button's trigger is lost where Streamlit supersedes its run (streamlit #9100): its press is a request instead.
@@ -112,7 +112,7 @@ document.addEventListener("click", (click) => {
   if (key === null) return;
   click.preventDefault();
   click.stopImmediatePropagation();
-  const act = own.get(key);
+  const act = handlers.get(key);
   if (act) act();
   else ask("press", key);
 }, true);
@@ -126,7 +126,7 @@ function watchConnection(notice) {
     notice.hidden = connected;
     if (connected && lost) {
       const before = memory;
-      memory = ""; // what is sent from here on, with what was typed meanwhile, is for whatever server is there
+      memory = ""; // further requests, also with text typed meanwhile, are for any server
       reconnect?.(before);
       reconnecting = seq;
     }

@@ -13,12 +13,12 @@ OUTBOX = "outbox"
 
 def outbox() -> Any:
     """Return the state of the browser: its tab and its unacknowledged requests."""
-    record = {
+    payload = {
         "offline": gettext(
             "No connection to the server. You can still change steps; other requests are sent when the connection is "
             "back."
         )
     }
     return component("outbox", isolate=False)(
-        key=OUTBOX, data=record, default={"sent": None}, on_sent_change=lambda: None, height=1
+        key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1
     ).sent

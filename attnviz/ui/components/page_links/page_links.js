@@ -1,4 +1,4 @@
-// The navigation between pages. In this window the server is asked for a page, after all that was asked for before.
+// The navigation between pages. A click requests the page from the server, after all earlier requests.
 
 import { ask } from "../outbox/outbox.js";
 import { find } from "../shared.js";

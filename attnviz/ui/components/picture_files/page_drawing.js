@@ -1,13 +1,13 @@
-// A drawing of the page as a file: a copy that has its styles in it, in the colours of paper, below its title.
+// Exports a drawing of the page as SVG: a copy with inline styles, in print colours, below its title.
 
 const INHERITED = ["font-family", "font-size", "font-style", "font-weight", "letter-spacing"];
 const PAINTED = ["fill", "stroke", "stop-color"];
 const STYLED = ["stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity"];
-const SPACE = "http://www.w3.org/2000/svg", FONT = "Source Sans, Segoe UI, sans-serif";
+const NAMESPACE = "http://www.w3.org/2000/svg", FONT = "Source Sans, Segoe UI, sans-serif";
 const SIDE = 16, TITLE = 84, LINES = [27, 50, 70]; // pixels beside the drawing, above it, and of the lines of its title
 
 /**
- * A colour as every program reads it: what a style sheet mixes is written in the browser's own way.
+ * A colour in a notation that every program reads: browsers compute mixed colours as color(), oklab() or lab().
  * @param {string} colour
  */
 function plainColour(colour) {
@@ -21,44 +21,44 @@ function plainColour(colour) {
 }
 
 /**
- * Writes the styles of `node` and of all in it where they are read without the page; what is not seen is taken out.
+ * Writes the computed styles of `node` and its descendants into their attributes; removes what is not displayed.
  * @param {Element} node
  */
 function writeStyles(node) {
-  const style = getComputedStyle(node), kept = [];
+  const style = getComputedStyle(node), declarations = [];
   if (style.display === "none") {
     node.remove();
     return;
   }
-  for (const name of PAINTED) kept.push(`${name}: ${plainColour(style.getPropertyValue(name))}`);
-  for (const name of STYLED) kept.push(`${name}: ${style.getPropertyValue(name)}`);
+  for (const name of PAINTED) declarations.push(`${name}: ${plainColour(style.getPropertyValue(name))}`);
+  for (const name of STYLED) declarations.push(`${name}: ${style.getPropertyValue(name)}`);
   if (/^(text|tspan)$/.test(node.tagName)) {
-    for (const name of INHERITED) kept.push(`${name}: ${style.getPropertyValue(name)}`);
+    for (const name of INHERITED) declarations.push(`${name}: ${style.getPropertyValue(name)}`);
   }
   for (const inside of [...node.children]) writeStyles(inside);
-  node.setAttribute("style", kept.join("; "));
+  node.setAttribute("style", declarations.join("; "));
   for (const name of ["class", "role", "tabindex", ...PAINTED, ...STYLED]) node.removeAttribute(name);
 }
 
 /**
- * The drawing as an SVG of its own; it throws where the page has none.
+ * The drawing as a standalone SVG; throws where the page has none.
  * @param {PageDrawing} drawing
  * @returns {{ text: string, width: number, height: number }}
  */
 export function pageDrawing({ box, narrowest, colours, title, alt }) {
   const shown = document.querySelector(`${box} svg.drawing`);
   if (!(shown instanceof SVGSVGElement) || !shown.parentElement) throw new Error(`there is no drawing in ${box}`);
-  const copy = /** @type {SVGSVGElement} */ (shown.cloneNode(true)), file = document.createElementNS(SPACE, "svg");
+  const copy = /** @type {SVGSVGElement} */ (shown.cloneNode(true)), file = document.createElementNS(NAMESPACE, "svg");
   copy.style.cssText = "position: absolute; visibility: hidden";
   for (const [name, colour] of Object.entries(colours)) copy.style.setProperty(`--${name}`, colour);
-  shown.parentElement.append(copy); // its styles are those of the page, but for the colours
+  shown.parentElement.append(copy); // so that the page's styles apply to it, except for the colours
   for (const inside of [...copy.children]) writeStyles(inside);
   copy.remove();
   const { width: own, height: deep } = shown.viewBox.baseVal;
   const width = Math.max(own, narrowest) + 2 * SIDE, height = deep + TITLE + SIDE;
   /** @type {(parent: Element, tag: string, attributes: Record<string, string | number>, text?: string) => Element} */
   const put = (parent, tag, attributes, text) => {
-    const made = document.createElementNS(SPACE, tag);
+    const made = document.createElementNS(NAMESPACE, tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
     if (text !== undefined) made.textContent = text;
     parent.append(made);

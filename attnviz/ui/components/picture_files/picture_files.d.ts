@@ -1,6 +1,6 @@
-// What the buttons that make picture files are given.
+// Payload of the buttons that save picture files.
 
-/** A drawing of the page: the box it is in, the colours of paper, the lines of its title with colour, size and weight. */
+/** A drawing of the page: selector of its box, colours for print, lines of its title with colour, size and weight. */
 interface PageDrawing {
   box: string;
   /** Pixels that the title needs. */
@@ -10,8 +10,7 @@ interface PageDrawing {
   alt: string;
 }
 
-/** A picture: its figure as JSON, once it was asked for as what that says, or the drawing of the page that it is, and
- * its numbers as CSV. */
+/** A picture: its figure, as JSON until it is first used, or a drawing of the page, and its numbers as CSV. */
 interface Picture {
   title: string;
   file: string;
@@ -20,7 +19,7 @@ interface Picture {
   drawing?: PageDrawing;
 }
 
-/** What is said: which pictures these are, that there are none, that they are being drawn, and that one was not saved. */
+/** Messages: which pictures these are, that there are none, that they are being drawn, and that saving one failed. */
 interface PictureWords {
   of: string;
   none: string;
@@ -30,8 +29,8 @@ interface PictureWords {
 
 interface PictureFilesPayload {
   pictures: Picture[];
-  /** Where they are, of what is on show in the view in that room. */
+  /** Address of the pictures of the current selection, and the key of the view's container. */
   at: string;
-  room: string;
+  container: string;
   words: PictureWords;
 }

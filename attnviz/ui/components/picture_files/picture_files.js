@@ -1,4 +1,4 @@
-// Draws pictures once more, for print, and hands the visitor the files.
+// Draws figures for print, and saves them as files.
 
 import { fetched } from "../payloads.js";
 import { fill, find, library, write } from "../shared.js";
@@ -6,12 +6,12 @@ import { selectionOf } from "../state.js";
 import { listenIn } from "../view.js";
 import { pageDrawing } from "./page_drawing.js";
 
-const DOTS = 3; // pixels of a PNG for each of the figure's
+const DOTS = 3; // pixels of a PNG per pixel of the figure
 const FACE = "Source Sans";
-const SVG_ADDRESS = "data:image/svg+xml,"; // what addresses begin with that are an SVG themselves
+const SVG_ADDRESS = "data:image/svg+xml,"; // beginning of an SVG data URL
 
 /**
- * The figure of a picture, read when it is first asked for.
+ * The figure of a picture, parsed at the first call.
  * @param {Picture} picture
  * @returns {Figure}
  */
@@ -21,7 +21,7 @@ function figureOf(picture) {
 }
 
 /**
- * A picture as an SVG, and its size in pixels: a figure is drawn once more, a drawing of the page copied.
+ * A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied.
  * @param {Picture} picture
  */
 async function drawn(picture) {
@@ -62,8 +62,8 @@ async function fontRule(address) {
   return `@font-face { font-family: "${FACE}"; font-weight: 100 900; src: url(${url}); }`;
 }
 
-// An SVG that is shown as an image sees none of the page's fonts, and a PNG is made from such an image. Without the font
-// a picture has the next of its fonts that the diagram knows; the next picture asks for it again.
+// An SVG that is drawn as an image (as for a PNG) cannot use the page's fonts, so it gets the font as a data URL. If that
+// cannot be fetched, the picture has a fallback font; the next picture tries again.
 let face = "";
 async function pageFont() {
   const address = fontAddress();
@@ -149,14 +149,14 @@ function offer(root, pictures, words) {
 }
 
 /**
- * Offers the pictures of what is on show in a view, and others once that is another.
+ * Offers the pictures of a view's current selection, and updates them when it changes.
  * @param {HTMLElement} root
  * @param {PictureFilesPayload} data
  * @param {HTMLElement} view
  */
 function followView(root, data, view) {
   let wanted = "";
-  const bring = async () => {
+  const refresh = async () => {
     const at = fill(data.at, { selection: selectionOf(view) });
     if (at === wanted) return;
     wanted = at;
@@ -171,8 +171,8 @@ function followView(root, data, view) {
       found ? { ...data.words, of: found.of } : { ...data.words, none: data.words.failed },
     );
   };
-  const ends = ["step", "source", "words"].map((name) => listenIn(view, name, bring));
-  bring();
+  const ends = ["step", "source", "words"].map((name) => listenIn(view, name, refresh));
+  refresh();
   return () => {
     wanted = "";
     for (const end of ends) end();
@@ -182,8 +182,8 @@ function followView(root, data, view) {
 /** @param {Mounted<PictureFilesPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".picture-files");
-  const room = document.querySelector(`.st-key-${data.room}`);
-  if (data.at && room instanceof HTMLElement) return followView(root, data, room);
+  const view = document.querySelector(`.st-key-${data.container}`);
+  if (data.at && view instanceof HTMLElement) return followView(root, data, view);
   offer(root, data.pictures, data.words);
   return undefined;
 }

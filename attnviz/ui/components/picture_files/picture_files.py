@@ -45,14 +45,14 @@ class PictureFile:
 
 def picture_file_buttons(offered: Iterable[PictureFile], key: str) -> None:
     """Offer each figure as PNG and SVG, made in the visitor's browser, and as CSV."""
-    record = {"pictures": _listed(offered), "at": "", "room": "", "words": _words()}
-    component("picture_files")(key=key, data=record)
+    payload = {"pictures": _listed(offered), "at": "", "container": "", "words": _words()}
+    component("picture_files")(key=key, data=payload)
 
 
 def followed_picture_files(view: View, at: str, key: str) -> None:
     """Offer the figures of the current selection in `view`; `picture_files_payload` is at the address `at`."""
-    record = {"pictures": [], "at": at, "room": view.key("room"), "words": _words()}
-    component("picture_files")(key=key, data=record)
+    payload = {"pictures": [], "at": at, "container": view.key("room"), "words": _words()}
+    component("picture_files")(key=key, data=payload)
 
 
 def picture_files_payload(offered: Iterable[PictureFile], of: str = "") -> dict[str, Any]:
@@ -62,8 +62,8 @@ def picture_files_payload(offered: Iterable[PictureFile], of: str = "") -> dict[
 
 def _listed(offered: Iterable[PictureFile]) -> list[dict[str, Any]]:
     return [
-        {"title": one.title, "file": one.file, "table": without_isolates(one.numbers.to_csv())} | _drawn(one.figure)
-        for one in offered
+        {"title": item.title, "file": item.file, "table": without_isolates(item.numbers.to_csv())} | _drawn(item.figure)
+        for item in offered
     ]
 
 

@@ -1,12 +1,12 @@
-// The keys of the player: what each does.
+// Keyboard control of the player.
 
 import { isForPage, plays, stepBy } from "../keyboard.js";
 import { viewOf } from "../view.js";
-import { looked } from "./mark_step.js";
+import { sourceOf } from "./mark_step.js";
 
 /**
- * The source piece `by` stops further down, in the order the rows of the stages stand in. Where the heatmap is by pieces
- * every piece is a stop; where it is by words, of each word the piece that the step looks at most: its frame moves.
+ * The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by pieces every piece is a
+ * stop; in one by words, the most attended piece of each word.
  * @param {PlayerState} state
  * @param {number} by
  */
@@ -22,7 +22,7 @@ function neighbour(state, by) {
   }
   const stops = [...pieces.keys()];
   if (state.order !== "strongest") stops.sort((one, other) => Number(one) - Number(other));
-  const next = stops.indexOf(stopOf.get(looked(state))) + by;
+  const next = stops.indexOf(stopOf.get(sourceOf(state))) + by;
   return pieces.get(stops[Math.min(Math.max(next, 0), stops.length - 1)]);
 }
 
@@ -33,10 +33,10 @@ const KEYS = {
 };
 
 /**
- * Presses the next of the faces of the heatmap, where it has them: the server draws it, so that the key is the control's.
+ * Clicks the next radio button of the heatmap's faces, where it has any: the server draws the face.
  * @param {HTMLElement} root
  */
-function turn(root) {
+function nextFace(root) {
   const faces = [...viewOf(root).querySelectorAll("[class*='st-key-face'] [role='radio']")];
   const shown = faces.findIndex((face) => face.matches("[aria-checked='true'], :checked"));
   const next = faces[(shown + 1) % faces.length];
@@ -50,20 +50,20 @@ function turn(root) {
  * @param {HTMLElement} root
  */
 export function keys(event, state, { choose, play }, root) {
-  if (viewOf(root).hasAttribute("data-tour")) return; // until it ends, the keys are the tour's
+  if (viewOf(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
   const step = stepBy(event, state.step, state.data.weights.length - 1);
   if (step !== null) choose({ step });
   else if (KEYS[event.key]) choose(KEYS[event.key](state));
   else if (plays(event)) play();
-  else if (event.key.toLowerCase() === "b") turn(root);
+  else if (event.key.toLowerCase() === "b") nextFace(root);
   else if (event.key === "Escape" && state.source !== null) choose({ source: null });
   else return;
   event.preventDefault();
 }
 
 /**
- * Takes the focus from what has it, if `selector` names that.
+ * Removes the focus from the active element if it matches `selector`.
  * @param {string} selector
  */
 function blur(selector) {
@@ -72,11 +72,11 @@ function blur(selector) {
 }
 
 /** @param {PointerEvent} event */
-export function release(event) {
-  // A click on a blank spot gives the whole page the focus, and the next key would draw its frame.
+export function releaseFocus(event) {
+  // A click on a blank spot focuses the whole page, and the next key would draw its focus ring.
   blur(".stMain");
-  // The arrows of a radio group are for those who came to it by the keyboard; after the mouse they are to step again.
-  // The press ends before the click and the choice is drawn anew after it: hence the wait.
+  // After a mouse click on a radio group, the arrow keys are to step again. pointerup precedes click, after which the
+  // group is redrawn: hence the timeout.
   const radio = "[role='radio'], [type='radio']";
   if (event.target instanceof Element && event.target.closest(`${radio}, label:has([type='radio'])`)) {
     setTimeout(() => blur(radio), 0);

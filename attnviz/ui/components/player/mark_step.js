@@ -1,20 +1,20 @@
-// What of the sentences and buttons is marked at a step.
+// Marks the current step and source piece in the sentences and controls.
 
 import { fill, find, findAll, number, write } from "../shared.js";
-import { aimPair, paintPointed } from "./pointing.js";
+import { paintPointed, scrollBarToWords } from "./pointing.js";
 import { parts } from "./word_buttons.js";
 
 /**
- * The source piece on show: the chosen one, or the one of the largest weight.
+ * The current source piece: the chosen one, or the one of the largest weight.
  * @param {PlayerState} state
  * @returns {number}
  */
-export function looked({ data, step, source }) {
+export function sourceOf({ data, step, source }) {
   return source ?? data.orders[step][0];
 }
 
 /**
- * The weight of a source word at a step, and of how many of its pieces that is the sum.
+ * The text of a source word's weight at a step, with the number of pieces in that sum.
  * @param {PlayerPayload} data
  * @param {number} step
  * @param {number} k
@@ -63,8 +63,7 @@ function paintTarget(root, { data, step }) {
 }
 
 /**
- * Which source piece is on show in the pictures, and why. One that was chosen stays, whether the step looks at it or not,
- * and this is where to let go of it.
+ * Writes which source piece the figures show, and why. A chosen one stays at every step; its button deselects it.
  * @param {HTMLElement} line
  * @param {PlayerState} state
  * @param {number} source
@@ -85,7 +84,7 @@ function paintShown(line, { data, source: chosen, step }, source) {
 }
 
 /**
- * A line at the top of the window, for those who have scrolled down to the stages: which word it is, and which source word.
+ * Fills the bar at the top of the window, shown beside the stages: the current target word and source word.
  * @param {HTMLElement} bar
  * @param {PlayerState} state
  * @param {number} source
@@ -98,7 +97,7 @@ function paintBar(bar, { data, step }, source) {
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   find(bar, ".at").textContent = fill(words.at, { i: step + 1, n: weights.length });
   find(bar, ".wrote").replaceChildren(...wrote);
-  find(bar, ".look").textContent = !data.looks ? "" : `${data.source[k].text}  ${share(data, step, k, 2)}`;
+  find(bar, ".attended").textContent = !data.attends ? "" : `${data.source[k].text}  ${share(data, step, k, 2)}`;
 }
 
 /**
@@ -106,12 +105,12 @@ function paintBar(bar, { data, step }, source) {
  * @param {PlayerState} state
  */
 function paintSlider(slider, { data, step }) {
-  const count = data.weights.length, told = fill(data.words.step, { step: step + 1, count });
+  const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
   slider.max = String(count);
   slider.value = String(step + 1);
   slider.hidden = count < 2;
-  slider.setAttribute("aria-valuetext", told);
-  slider.title = told;
+  slider.setAttribute("aria-valuetext", text);
+  slider.title = text;
 }
 
 /**
@@ -121,16 +120,16 @@ function paintSlider(slider, { data, step }) {
  */
 export function paint(root, state) {
   const { data, step } = state;
-  const source = looked(state);
-  if (data.looks) paintSource(root, state, source);
+  const source = sourceOf(state);
+  if (data.attends) paintSource(root, state, source);
   paintTarget(root, state);
   paintPointed(root, state);
   find(root, ".verb").textContent = state.playing ? data.words.pause : data.words.play;
   for (const button of findAll(root, ".previous", HTMLButtonElement)) button.disabled = step <= 0;
   for (const button of findAll(root, ".next", HTMLButtonElement)) button.disabled = step >= data.weights.length - 1;
-  find(root, ".shown").hidden = !data.looks; // without attention no word is looked at
-  if (data.looks) paintShown(find(root, ".shown"), state, source);
+  find(root, ".shown").hidden = !data.attends;
+  if (data.attends) paintShown(find(root, ".shown"), state, source);
   paintBar(find(root, ".bar"), state, source);
   paintSlider(find(root, ".slide", HTMLInputElement), state);
-  aimPair(root, state, source);
+  scrollBarToWords(root, state, source);
 }

@@ -1,6 +1,6 @@
-// What the buttons, keys and pictures do to the step and the source piece.
+// Changes the step and the source piece: playback, buttons, slider.
 
-import { find, findAll, letGo } from "../shared.js";
+import { blurAfterClick, find, findAll } from "../shared.js";
 import { change } from "../state.js";
 import { chooseIn, shown } from "../view.js";
 import { paint } from "./mark_step.js";
@@ -54,7 +54,7 @@ export function speeds(root) {
   for (const button of buttons) {
     button.onclick = (event) => {
       set(Number(button.value));
-      letGo(event);
+      blurAfterClick(event);
     };
   }
   set(shown(root).speed);
@@ -71,7 +71,7 @@ export function buttons(root, state, control) {
     for (const button of findAll(root, name)) {
       button.onclick = (event) => {
         act();
-        letGo(event);
+        blurAfterClick(event);
       };
     }
   };
@@ -82,7 +82,7 @@ export function buttons(root, state, control) {
   const slider = find(root, ".slide", HTMLInputElement);
   slider.oninput = () => control.choose({ step: Number(slider.value) - 1 });
   press(".follow", () => {
-    // The button goes with what it lets go of: whoever came to it by the keyboard is not to lose the focus.
+    // The button is hidden after the click: a keyboard user keeps the focus on the word.
     if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();
     control.choose({ source: null });
   });

@@ -1,4 +1,4 @@
-// What the player is given and what it keeps.
+// Payload and state of the player.
 
 /** A word of either sentence, with the text of each of its pieces. */
 interface PlayerWord {
@@ -10,7 +10,7 @@ interface PlayerWord {
 interface SourceWord extends PlayerWord {
   text: string;
   pieces: number[];
-  /** Of how many pieces its weight is the sum, in words; empty where it is one. */
+  /** Text on how many pieces its weight sums; empty for one. */
   of: string;
 }
 
@@ -25,12 +25,12 @@ interface PlayerPayload {
   target: TargetWord[];
   /** By step and source word. */
   weights: number[][];
-  /** The steps that look at all source pieces alike. */
+  /** Steps with uniform attention. */
   alike: number[];
-  /** Of each step the source pieces, strongest first. */
+  /** For each step the source pieces by decreasing weight. */
   orders: number[][];
   /** Whether the model has attention. */
-  looks: boolean;
+  attends: boolean;
   by: "words" | "pieces";
   /** The languages of the two sentences, and whether the second is written step by step. */
   spoken: [string, string];
@@ -38,7 +38,7 @@ interface PlayerPayload {
   words: Words;
 }
 
-/** What a visitor chose, or how it follows from what is on show. */
+/** A choice, or a function that derives it from the state. */
 type Chosen = Choice | ((state: PlayerState) => Choice);
 
 interface PlayerControl {
@@ -50,11 +50,11 @@ interface PlayerControl {
 interface PlayerState extends PlayerControl {
   data: PlayerPayload;
   step: number;
-  /** The source piece chosen, or null: then the strongest is on show. */
+  /** The source piece chosen, or null: then the strongest is shown. */
   source: number | null;
   order: Order;
   playing: boolean;
-  /** What is pointed at in the view. */
+  /** What is hovered in the view. */
   pointed?: Pointed | null;
   timer?: number;
   stop(): void;

@@ -1,17 +1,17 @@
-// The two sentences and the buttons that move through the steps.
+// The player: the two sentences, and the buttons that move through the steps.
 
-import { find, speak, states, wordIn } from "../shared.js";
+import { find, speak, states, writeTexts } from "../shared.js";
 import { publish } from "../state.js";
 import { attend, shown, viewOf } from "../view.js";
-import { keys, release } from "./keys.js";
-import { looked, paint } from "./mark_step.js";
+import { keys, releaseFocus } from "./keys.js";
+import { paint, sourceOf } from "./mark_step.js";
 import { buttons, controller, speeds } from "./playback.js";
-import { aimPair, paintPointed } from "./pointing.js";
+import { paintPointed, scrollBarToWords } from "./pointing.js";
 import { buildSentences } from "./word_buttons.js";
 
 /**
- * The line at the top of the window is there while the buttons are above it and something of their view is below. What is
- * below the window counts as in it: a jump may take the buttons from there past it at once.
+ * Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The root
+ * margin extends the window downwards, since a jump may move the buttons from below to above at once.
  * @param {HTMLElement} root
  * @param {() => void} onShown
  */
@@ -24,7 +24,7 @@ function watchBar(root, onShown) {
     const bar = find(root, ".bar");
     bar.hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting);
     if (bar.hidden) return;
-    viewOf(root).style.setProperty("--bar", `${bar.offsetHeight}px`); // what stays in sight stands below it
+    viewOf(root).style.setProperty("--bar", `${bar.offsetHeight}px`); // sticky elements are placed below it
     onShown();
   }, { root: document.querySelector("[data-testid=stMain]"), rootMargin: "0px 0px 1000000px" });
   const transport = find(root, ".transport");
@@ -50,10 +50,10 @@ function listen(root, state, control) {
       if (state.data) paintPointed(root, state);
     },
   });
-  document.addEventListener("pointerup", release);
+  document.addEventListener("pointerup", releaseFocus);
   return () => {
     end();
-    document.removeEventListener("pointerup", release);
+    document.removeEventListener("pointerup", releaseFocus);
   };
 }
 
@@ -67,19 +67,19 @@ function start(root) {
   const control = controller(root, state);
   buttons(root, state, control);
   speeds(root);
-  const bar = watchBar(root, () => aimPair(root, state, looked(state)));
-  const deafen = listen(root, state, control);
+  const bar = watchBar(root, () => scrollBarToWords(root, state, sourceOf(state)));
+  const stopListening = listen(root, state, control);
   state.stop = () => {
     control.pause();
     bar.disconnect();
-    deafen();
+    stopListening();
     states.delete(root);
   };
   return Object.assign(state, control);
 }
 
 /**
- * Shows what the view shows, once that is of this translation.
+ * Draws the selection of the view, once that is of this translation.
  * @param {HTMLElement} root
  * @param {PlayerState} state
  */
@@ -88,7 +88,7 @@ function follow(root, state) {
   if (!now || !state.data || view.view?.identity !== state.data.identity) return;
   if (view.orders !== state.data.orders) {
     view.orders = state.data.orders;
-    publish(root, false); // the strongest piece is known by now, and this is called again
+    publish(root, false); // the strongest piece is now known; this calls `follow` again
     return;
   }
   Object.assign(state, { step: now.step, source: now.chosen, order: view.order });
@@ -104,7 +104,7 @@ export default function ({ data, parentElement }) {
   states.set(root, state);
   const other = state.data?.identity !== data.identity;
   state.data = data;
-  wordIn(root, data.words);
+  writeTexts(root, data.words);
   if (other) {
     state.pause();
     buildSentences(root, data, state.choose);

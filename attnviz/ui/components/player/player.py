@@ -12,12 +12,12 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis.grid import By
-from attnviz.analysis.measures import looks_alike
+from attnviz.analysis.measures import is_uniform
 from attnviz.languages import language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
-from attnviz.ui.figure_cache import made_once
+from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
 from attnviz.wording.player import player_words
@@ -45,7 +45,7 @@ def player(view: View, pair: Pair | None = None) -> None:
     component("player")(key=view.key("player"), data=_payload(view.trace, view.identity, by, pair, language()))
 
 
-@made_once
+@cached_for_all
 def _payload(
     _trace: Trace,
     identity: str,  # noqa: ARG001
@@ -62,9 +62,9 @@ def player_payload(trace: Aligned, by: By = "words", pair: Pair | None = None) -
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
     every step the source pieces by decreasing weight; `by` is what rows and columns of the heatmap are.
     """
-    told = player_words()
+    labels = player_words()
     if pair is not None:
-        told |= {"english": pair.names[0], "french": pair.names[1]}
+        labels |= {"english": pair.names[0], "french": pair.names[1]}
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
@@ -93,11 +93,11 @@ def player_payload(trace: Aligned, by: By = "words", pair: Pair | None = None) -
         "source": source,
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
-        "alike": [step for step in range(len(trace.target_pieces)) if looks_alike(trace, step)],
+        "alike": [step for step in range(len(trace.target_pieces)) if is_uniform(trace, step)],
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
-        "looks": trace.attends,
+        "attends": trace.attends,
         "by": by,
-        "words": told,
+        "words": labels,
         "spoken": list(pair.spoken if pair else ("en", "fr")),
         "written": pair is None or pair.written,
     }

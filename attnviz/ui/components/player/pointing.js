@@ -1,11 +1,11 @@
-// What is pointed at, by the mouse or the focus of the keyboard, here or in any picture of the view: a source word shows who
-// looked at it, a written word where it looked.
+// Hovering or focusing a word, here or in any figure of the view: a source word shows which words attended to it, a written
+// word what it attended to.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { find, findAll } from "../shared.js";
 import { pointAt } from "../view.js";
 
-const MOST_VIOLET = 0.42; // share of the decoder's colour behind a written word that gave a source word all of its weight
+const MOST_VIOLET = 0.42; // opacity of the decoder's colour behind a written word with weight 1 on a source word
 
 /**
  * The colour behind a word, stronger with the square root of its weight.
@@ -18,18 +18,18 @@ function tint(word, weight, most) {
 }
 
 /**
- * Colours both sentences, and those in the line at the top of the window: the source by where the step looked that is
- * pointed at or on show, the target by how much each word looked at the source word that is pointed at.
+ * Colours both sentences, also in the bar at the top of the window: source words by the weights of the hovered or current
+ * step, target words by their weight on the hovered source word.
  * @param {HTMLElement} root
  * @param {PlayerState} state
  */
 export function paintPointed(root, { data, step, pointed }) {
-  const { source, target, weights, looks } = data;
+  const { source, target, weights, attends } = data;
   const from = pointed?.step ?? step, place = pointed?.source;
-  const column = looks && place !== undefined ? source.findIndex(({ pieces }) => pieces.includes(place)) : -1;
+  const column = attends && place !== undefined ? source.findIndex(({ pieces }) => pieces.includes(place)) : -1;
   for (const name of [".source", ".english"]) {
     findAll(root, `${name} .word`).forEach((word, k) => {
-      if (looks) tint(word, weights[from]?.[k] ?? 0, MOST_GREEN);
+      if (attends) tint(word, weights[from]?.[k] ?? 0, MOST_GREEN);
       word.classList.toggle("pointed", k === column);
     });
   }
@@ -45,12 +45,12 @@ export function paintPointed(root, { data, step, pointed }) {
 }
 
 /**
- * Has a word tell the view when it is pointed at; by the keyboard it is when it has the focus.
+ * Makes a word report when it is hovered or has the keyboard focus.
  * @param {HTMLElement} root
  * @param {HTMLElement} word
  * @param {"source" | "step"} kind
  */
-export function tellPointed(root, word, kind) {
+export function reportPointing(root, word, kind) {
   /** @param {Event} event */
   const point = (event) => {
     const over = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
@@ -58,7 +58,7 @@ export function tellPointed(root, word, kind) {
     pointAt(root, { [kind]: Number(piece.dataset.index) });
   };
   word.addEventListener("pointerover", (event) => {
-    if (event.pointerType !== "touch") point(event); // a finger chooses, and never leaves
+    if (event.pointerType !== "touch") point(event); // a touch chooses, and sends no pointerleave
   });
   word.addEventListener("pointerleave", () => pointAt(root, null));
   word.addEventListener("focus", (event) => {
@@ -68,12 +68,12 @@ export function tellPointed(root, word, kind) {
 }
 
 /**
- * Brings the words on show into sight in the line at the top of the window.
+ * Scrolls the bar at the top of the window to the current words.
  * @param {HTMLElement} root
  * @param {PlayerState} state
  * @param {number} source
  */
-export function aimPair(root, { data, step }, source) {
+export function scrollBarToWords(root, { data, step }, source) {
   if (find(root, ".bar").hidden) return;
   const places = [
     [".english", data.source.findIndex(({ pieces }) => pieces.includes(source))],

@@ -1,7 +1,7 @@
-// The two sentences as words that can be clicked. Words are set by textContent, so nothing typed is ever read as markup.
+// The two sentences as clickable words. Texts are set by textContent, so that typed text is never markup.
 
-import { find, findAll, letGo } from "../shared.js";
-import { tellPointed } from "./pointing.js";
+import { blurAfterClick, find, findAll } from "../shared.js";
+import { reportPointing } from "./pointing.js";
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -17,7 +17,7 @@ function element(tag, className, text) {
 }
 
 /**
- * A word as its pieces, so that they read as parts of one word; each knows its step or its source piece.
+ * The pieces of a word as spans; each has the index of its step or its source piece.
  * @param {string[]} texts
  * @param {number[]} indices
  */
@@ -41,7 +41,7 @@ function wordButton({ end }, pieces) {
 }
 
 /**
- * A click on a word chooses the one of its pieces that the step looks at most; a second click lets go of it.
+ * A click on a word chooses its most attended piece; a second click deselects it.
  * @param {SourceWord} word
  * @param {number[][]} orders
  * @param {PlayerControl["choose"]} choose
@@ -54,13 +54,13 @@ function sourceWord(word, orders, choose) {
         ? null
         : orders[step].find((j) => word.pieces.includes(j)),
     }));
-    letGo(event);
+    blurAfterClick(event);
   };
   return button;
 }
 
 /**
- * A click chooses the piece under the pointer; the keyboard, which has no pointer, the first piece of the word.
+ * A click chooses the piece under the pointer; the keyboard the first piece of the word.
  * @param {TargetWord} word
  * @param {PlayerControl["choose"]} choose
  */
@@ -71,13 +71,13 @@ function targetWord(word, choose) {
     const clicked = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
     const step = Number((clicked instanceof HTMLElement ? clicked : first).dataset.index);
     choose(() => ({ step }));
-    letGo(event);
+    blurAfterClick(event);
   };
   return button;
 }
 
 /**
- * Writes both sentences anew, of another translation.
+ * Draws both sentences of a new translation.
  * @param {HTMLElement} root
  * @param {PlayerPayload} data
  * @param {PlayerControl["choose"]} choose
@@ -89,12 +89,12 @@ export function buildSentences(root, { source, target, orders, spoken }, choose)
   };
   /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
   const pointing = (kind, word) => {
-    tellPointed(root, word, kind);
+    reportPointing(root, word, kind);
     return word;
   };
   /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
   const again = (kind, word) => {
-    word.tabIndex = -1; // the keyboard goes through the words once
+    word.tabIndex = -1; // the copies in the bar are no tab stops
     return pointing(kind, word);
   };
   for (const [k, lines] of [[".source", ".english"], [".target", ".french"]].entries()) {

@@ -1,4 +1,4 @@
-// Runs Plotly's program, once a page. The browser has been told of it with the page itself, and keeps it.
+// Runs Plotly's script once per page. The page preloads it, and the browser caches it.
 
 const SECONDS = 2;
 
@@ -10,7 +10,7 @@ export default function ({ data }) {
 }
 
 /**
- * Asks again until the program is here: without it the page has no pictures.
+ * Loads the script, with retries: without it the page has no figures.
  * @param {string} address
  */
 function load(address) {

@@ -1,5 +1,5 @@
-// What a button opens Streamlit puts at the end of the document, the whole page away from that button: whoever opens it by
-// the keyboard is taken there, and back to the button on Escape.
+// Keyboard focus of popovers, which Streamlit puts at the end of the document, far from their button: opening one by the
+// keyboard moves the focus into it, and Escape moves it back to the button.
 
 import { findAll } from "../shared.js";
 
@@ -18,7 +18,7 @@ function enter(tries = 60) {
     return;
   }
   box.tabIndex = -1;
-  box.focus({ preventScroll: true }); // its name is read, and Tab goes on to what is in it
+  box.focus({ preventScroll: true }); // screen readers read its name, and Tab goes to its contents
 }
 
 /** @param {KeyboardEvent} event */
@@ -39,7 +39,7 @@ function onKey(event) {
 }
 
 /**
- * What can be reached by Tab inside `root`, also within components that are apart from the page.
+ * The tab stops inside `root`, also within shadow roots.
  * @param {ParentNode} root
  * @returns {HTMLElement[]}
  */
@@ -51,7 +51,7 @@ function stops(root) {
 }
 
 /**
- * Past either end of a box there is only the browser: Tab closes it there and goes on from its button.
+ * Beyond either end of a popover is only the browser: there Tab closes it and goes on from its button.
  * @param {KeyboardEvent} event
  * @param {Element} box
  */
@@ -69,6 +69,6 @@ function leave(event, box) {
 }
 
 export default function () {
-  document.addEventListener("keydown", onKey, true); // before Streamlit opens or closes the box; adding it twice is once
+  document.addEventListener("keydown", onKey, true); // before Streamlit opens or closes the popover; adding it twice has no effect
   return () => document.removeEventListener("keydown", onKey, true);
 }

@@ -5,6 +5,6 @@ from __future__ import annotations
 from attnviz.ui.components.loader import component
 
 
-def mind_focus() -> None:
+def manage_popover_focus() -> None:
     """Run the script, which handles all popovers of the page."""
     component("popover_focus", isolate=False)(key="focus", height=1)

@@ -1,5 +1,4 @@
-// What stands in a lane, and what of it is there at a step. Words are set by textContent, so that nothing is ever read as
-// markup.
+// Builds the lanes, and draws them at a step. Texts are set by textContent, so that they are never markup.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { find, findAll, number, write } from "../shared.js";
@@ -24,7 +23,7 @@ function laneOf(lane) {
   const node = made("section", "lane");
   const head = made("h3", "name", lane.name);
   head.append(" ", made("small", "model", lane.model));
-  node.append(head, made("p", "told", lane.told));
+  node.append(head, made("p", "summary", lane.summary));
   if (lane.source.length) {
     const source = made("p", "source");
     source.lang = "en";
@@ -38,24 +37,24 @@ function laneOf(lane) {
   if (lane.strip) {
     const strip = made("canvas", "strip");
     strip.setAttribute("aria-hidden", "true");
-    node.append(strip, made("p", "strip-told", lane.strip.told));
+    node.append(strip, made("p", "strip-caption", lane.strip.caption));
   }
   const target = made("p", "target");
   target.lang = "fr";
   target.append(...lane.parts.map((part) => made("span", part === " </s>" ? "part end" : "part", part)));
   if (lane.texts.length) {
-    // As high as its longest text: what stands below does not move.
+    // As high as its longest text, so that nothing below moves.
     const longest = lane.texts.reduce((one, other) => (other.length > one.length ? other : one));
-    const room = made("span", "room", longest);
-    room.setAttribute("aria-hidden", "true");
-    target.append(made("span", "text"), room);
+    const spacer = made("span", "spacer", longest);
+    spacer.setAttribute("aria-hidden", "true");
+    target.append(made("span", "text"), spacer);
   }
   node.append(target, made("p", "note"));
   return node;
 }
 
 /**
- * Writes all lanes anew.
+ * Builds all lanes of a payload.
  * @param {HTMLElement} root
  * @param {LanesPayload} payload
  */
@@ -80,7 +79,7 @@ function colour(root, name) {
 }
 
 /**
- * Draws the numbers of a step, a stripe each: red below 0, blue above, as strong as the root of the number.
+ * Draws the numbers of a step, a stripe each: red below 0, blue above, with opacity by the square root of the amount.
  * @param {HTMLElement} root
  * @param {HTMLCanvasElement} canvas
  * @param {NonNullable<Lane["strip"]>} strip
@@ -128,7 +127,7 @@ function paintLane(root, node, lane, step) {
 }
 
 /**
- * Shows all lanes at a step.
+ * Draws all lanes at a step.
  * @param {HTMLElement} root
  * @param {LanesPayload} payload
  * @param {LanesState} state

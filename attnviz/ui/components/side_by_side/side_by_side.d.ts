@@ -1,12 +1,12 @@
-// What is drawn of translations side by side.
+// Payload and state of translations side by side.
 
 interface LanesPayload {
   language: string;
-  /** What tells these translations from others. */
+  /** Identifies these translations. */
   identity: string;
-  /** What each step is called; as many as there are steps. */
+  /** The label of each step. */
   labels: string[];
-  /** The sentence in stretches of which each step has one more; none where all of it is there from the beginning. */
+  /** The sentence in clauses, one more at each step; empty where the sentence does not grow. */
   clauses: string[];
   lanes: Lane[];
   words: Words;
@@ -14,23 +14,23 @@ interface LanesPayload {
 
 interface Lane {
   name: string;
-  /** The model, and what it has to look with. */
+  /** The model with its kind of attention. */
   model: string;
-  told: string;
-  /** The source words, with the shares of the weights they have at each step of this lane, where it has any. */
+  summary: string;
+  /** The source words, with their weights at each step; null without attention. */
   source: { text: string; space: boolean }[];
   weights: number[][] | null;
-  /** The numbers a step is given, as signed bytes in base64: rows of `units`, one for all steps or one for each. */
-  strip: { bytes: string; units: number; told: string } | null;
-  /** What has been written after each step: the parts of one text, or a text for each step. */
+  /** The context vector, as signed bytes in base64: rows of `units` numbers, one for all steps or one for each. */
+  strip: { bytes: string; units: number; caption: string } | null;
+  /** The output after each step: the parts of one text, or a text for each step. */
   parts: string[];
   texts: string[];
-  /** What is said of each step. */
+  /** A note on each step. */
   notes: string[];
 }
 
-interface LanesState extends Fetching<LanesPayload> {
-  /** What is drawn. */
+interface LanesState extends FetchingState<LanesPayload> {
+  /** The payload drawn last. */
   payload: LanesPayload | null;
   step: number;
   playing: boolean;

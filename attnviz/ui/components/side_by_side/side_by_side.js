@@ -1,8 +1,8 @@
-// Several translations side by side that are moved together, step by step.
+// Several translations side by side, stepped together.
 
 import { isForPage, plays, stepBy } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
-import { endWith, find, follow, letGo, soon, speak, states, wordIn } from "../shared.js";
+import { blurAfterClick, endWith, find, follow, soon, speak, states, writeTexts } from "../shared.js";
 import { change } from "../state.js";
 import { attend, shown } from "../view.js";
 import { build, paintLanes } from "./drawing.js";
@@ -23,12 +23,12 @@ function show(root, state) {
 }
 
 /**
- * Takes a step that a visitor chose.
+ * Goes to a step, clamped to the range.
  * @param {HTMLElement} root
  * @param {LanesState} state
  * @param {number} step
  */
-function take(root, state, step) {
+function goToStep(root, state, step) {
   if (state.payload) change(root, { step: Math.min(Math.max(step, 0), last(state)) });
 }
 
@@ -56,10 +56,10 @@ function play(root, state) {
     return;
   }
   state.playing = true;
-  if (state.step >= last(state)) take(root, state, 0);
+  if (state.step >= last(state)) goToStep(root, state, 0);
   else show(root, state);
   const tick = () => {
-    take(root, state, state.step + 1);
+    goToStep(root, state, state.step + 1);
     if (state.step >= last(state)) pause(root, state);
     else state.timer = setTimeout(tick, PACE);
   };
@@ -76,7 +76,7 @@ function press(root, state, event) {
   const step = stepBy(event, state.step, last(state));
   if (step !== null) {
     pause(root, state);
-    take(root, state, step);
+    goToStep(root, state, step);
   } else if (plays(event)) play(root, state);
   else return;
   event.preventDefault();
@@ -92,7 +92,7 @@ function draw(root, state) {
   if (!payload || payload === state.payload) return;
   speak(payload.language);
   state.payload = payload;
-  wordIn(root, payload.words);
+  writeTexts(root, payload.words);
   build(root, payload);
   show(root, state);
 }
@@ -106,13 +106,13 @@ function controls(root, state) {
   const button = (name, act) => {
     find(root, name).onclick = (event) => {
       act();
-      letGo(event);
+      blurAfterClick(event);
     };
   };
   /** @param {number} step */
   const go = (step) => {
     pause(root, state);
-    take(root, state, step);
+    goToStep(root, state, step);
   };
   button(".previous", () => go(state.step - 1));
   button(".next", () => go(state.step + 1));
@@ -130,7 +130,7 @@ function start(root) {
   const state = /** @type {LanesState} */ (/** @type {Partial<LanesState>} */ (begun));
   follow(root, state, ["step"], () => soon(root, state, draw));
   controls(root, state);
-  const leave = attend(root, (event) => press(root, state, event), {
+  const stopListening = attend(root, (event) => press(root, state, event), {
     choose: ({ detail }) => {
       if (detail.step !== undefined) pause(root, state);
     },
@@ -138,7 +138,7 @@ function start(root) {
   });
   endWith(state, () => {
     clearTimeout(state.timer);
-    leave();
+    stopListening();
   });
   return state;
 }

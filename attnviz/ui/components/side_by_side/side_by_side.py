@@ -18,12 +18,12 @@ _STRONGEST = 0.99
 """Quantile of the absolute values in all strips of a lane at which the colour scale ends."""
 
 
-def lanes(view: View, record: dict[str, Any]) -> None:
+def lanes(view: View, payload: dict[str, Any]) -> None:
     """Draw the lanes of `view` and their controls.
 
     They are what `lanes_payload` returns, or `{"at": address}` of it.
     """
-    component("side_by_side")(key=view.key("lanes"), data=record)
+    component("side_by_side")(key=view.key("lanes"), data=payload)
 
 
 def lanes_payload(
@@ -51,12 +51,12 @@ def lanes_payload(
     }
 
 
-def lane(name: str, model: str, told: str, *, notes: Sequence[str], texts: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a lane with a text and a note for each step; `told` describes it."""
+def lane(name: str, model: str, summary: str, *, notes: Sequence[str], texts: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a lane with a text and a note for each step; `summary` describes it."""
     return {
         "name": name,
         "model": model,
-        "told": told,
+        "summary": summary,
         "source": [],
         "weights": None,
         "strip": None,
@@ -66,10 +66,10 @@ def lane(name: str, model: str, told: str, *, notes: Sequence[str], texts: Seque
     }
 
 
-def written_lane(trace: Any, name: str, told: str, strip_told: str, notes: Sequence[str]) -> dict[str, Any]:
+def written_lane(trace: Any, name: str, summary: str, strip_caption: str, notes: Sequence[str]) -> dict[str, Any]:
     """Return a lane in which `trace` is written piece by piece, with what each step attends to.
 
-    That is the weights of the source words and, where `strip_told` describes it, the context vector of a recurrent
+    That is the weights of the source words and, where `strip_caption` describes it, the context vector of a recurrent
     translator, which without attention is one for all steps.
     """
     words = trace.words()
@@ -77,20 +77,20 @@ def written_lane(trace: Any, name: str, told: str, strip_told: str, notes: Seque
         [float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
         for i in range(len(trace.target_pieces))
     ]
-    return lane(name, trace.model, told, notes=notes) | {
+    return lane(name, trace.model, summary, notes=notes) | {
         "source": [
             {"text": text, "space": place > 0 and trace.source_surfaces[group[0]].startswith((SPACE, "</s>"))}
             for place, (text, group) in enumerate(zip(words.source, words.source_groups, strict=True))
         ],
         "weights": np.round(weights, 3).tolist() if trace.attends else None,
-        "strip": _strip(trace, strip_told) if strip_told and trace.recurrent and not trace.imported else None,
+        "strip": _strip(trace, strip_caption) if strip_caption and trace.recurrent and not trace.imported else None,
         "parts": [_part(trace.target_pieces, place) for place in range(len(trace.target_pieces))],
     }
 
 
-def _strip(trace: Trace, told: str) -> dict[str, Any]:
+def _strip(trace: Trace, caption: str) -> dict[str, Any]:
     contexts = trace.contexts if trace.attends else trace.contexts[:1]
-    return {"bytes": _bytes(contexts), "units": contexts.shape[1], "told": told}
+    return {"bytes": _bytes(contexts), "units": contexts.shape[1], "caption": caption}
 
 
 def _bytes(rows: FloatArray) -> str:

@@ -1,4 +1,4 @@
-// What the summary of a step is given and what it keeps.
+// Payload and state of the summary of a step.
 
 interface StageTitle {
   number: number;
@@ -21,8 +21,8 @@ interface SummaryPayload {
   steps: StepsFacts | Place;
 }
 
-interface SummaryState extends Fetching<StepsFacts> {
+interface SummaryState extends FetchingState<StepsFacts> {
   titles?: string;
-  /** Whether the stage of a link was gone to. */
+  /** Whether the stage of a link has been handled. */
   placed?: boolean;
 }

@@ -1,11 +1,11 @@
-// The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
+// The summary of the current step: what it wrote, and the outcome of each of its stages, with a link to it.
 
 import { payloadOf } from "../payloads.js";
-import { calm, endWith, find, findAll, follow, letGo, states, write } from "../shared.js";
+import { blurAfterClick, calm, endWith, find, findAll, follow, states, write } from "../shared.js";
 import { chooseIn, listenIn, shown, viewOf } from "../view.js";
 
-const LONGEST = 30000; // milliseconds for which a stage that was gone to is kept in the window, at most
-const REST = 150; // milliseconds without a movement, after which the page has come to rest
+const LONGEST = 30000; // milliseconds for which a visited stage is kept in the window, at most
+const REST = 150; // milliseconds without scrolling or resizing, after which the page is at rest
 
 /**
  * The element of a stage, in the view of `root`.
@@ -23,38 +23,38 @@ function visit(root, stage, smooth) {
   const place = stageOf(root, stage);
   if (!place) return;
   place.scrollIntoView({ block: "start", behavior: smooth && !calm() ? "smooth" : "auto" });
-  if (smooth) see(place);
+  if (smooth) keepInWindow(place);
 }
 
 /**
- * Pictures that are drawn meanwhile may move a place away from where the window is scrolled to: each time the page has come
- * to rest after that, goes there at once, unless the visitor has done something else.
+ * Keeps a place in the window: figures that are drawn later may move it, so scrolls there again whenever the page has come
+ * to rest, until the visitor does something else.
  * @param {Element} place
  */
-function see(place) {
-  const until = new AbortController();
-  const heard = { capture: true, signal: AbortSignal.any([until.signal, AbortSignal.timeout(LONGEST)]) };
+function keepInWindow(place) {
+  const controller = new AbortController();
+  const options = { capture: true, signal: AbortSignal.any([controller.signal, AbortSignal.timeout(LONGEST)]) };
   for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
-    addEventListener(name, () => until.abort(), heard);
+    addEventListener(name, () => controller.abort(), options);
   }
   let rest = 0;
-  const later = () => {
+  const onMovement = () => {
     clearTimeout(rest);
     rest = setTimeout(() => {
-      if (heard.signal.aborted) return;
+      if (options.signal.aborted) return;
       const { top } = place.getBoundingClientRect();
       if (top < 0 || top > innerHeight / 2) place.scrollIntoView({ block: "start" });
     }, REST);
   };
   const page = place.closest(".stMain");
-  page?.addEventListener("scroll", later, heard);
-  const grown = new ResizeObserver(later);
-  if (page?.firstElementChild) grown.observe(page.firstElementChild);
-  heard.signal.addEventListener("abort", () => grown.disconnect());
+  page?.addEventListener("scroll", onMovement, options);
+  const resizing = new ResizeObserver(onMovement);
+  if (page?.firstElementChild) resizing.observe(page.firstElementChild);
+  options.signal.addEventListener("abort", () => resizing.disconnect());
 }
 
 /**
- * Marks the stage that was gone to, here and where it stands.
+ * Marks the chosen stage, here and in the page.
  * @param {HTMLElement} root
  * @param {number | null} chosen
  */
@@ -74,7 +74,7 @@ function mark(root, chosen) {
 function go(root, stage) {
   mark(root, stage);
   if (stageOf(root, stage)) visit(root, stage, true);
-  else arrive(root, stage); // the page is still being built
+  else visitWhenDrawn(root, stage); // the page is still being built
 }
 
 /** @param {StageTitle} title */
@@ -93,7 +93,7 @@ function entry({ number, place, title }) {
     const root = /** @type {HTMLElement} */ (button.closest(".facts"));
     chooseIn(root, { stage: number });
     go(root, number);
-    letGo(event);
+    blurAfterClick(event);
   };
   item.append(button);
   return item;
@@ -114,11 +114,11 @@ function show(root, state) {
 }
 
 /**
- * Goes to a stage once the pictures above it have taken their room: a link may name one, or a visitor be early.
+ * Goes to a stage once the figures above it are drawn: for a link, or an early click.
  * @param {HTMLElement} root
  * @param {number} stage
  */
-function arrive(root, stage) {
+function visitWhenDrawn(root, stage) {
   let tries = 0;
   const wait = setInterval(() => {
     tries += 1;
@@ -131,14 +131,14 @@ function arrive(root, stage) {
 }
 
 /**
- * Marks the stage that was gone to; where a link names it, goes there.
+ * Marks the chosen stage, and goes there if it comes from a link.
  * @param {HTMLElement} root
  * @param {SummaryState} state
  */
 function place(root, state) {
   const { now } = shown(root);
   if (!now) return;
-  if (!state.placed && now.stage) arrive(root, now.stage);
+  if (!state.placed && now.stage) visitWhenDrawn(root, now.stage);
   state.placed = true;
   mark(root, now.stage);
 }

@@ -22,8 +22,8 @@ def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]
         {"number": number, "place": place, "title": title}
         for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
     ]
-    record = {"stages": stages, "steps": steps}
-    component("step_summary", isolate=False)(key=view.key("facts"), data=record)
+    payload = {"stages": stages, "steps": steps}
+    component("step_summary", isolate=False)(key=view.key("facts"), data=payload)
 
 
 def summary_payload(
@@ -35,7 +35,7 @@ def summary_payload(
             "heading": gettext("Step {i} of {n}", i=i + 1, n=len(trace.target_pieces)),
             "part": _part(trace, i),
             "sentence": sentence(trace, i, gettext("a blank")),
-            "outcomes": [told.outcome for told in stages],
+            "outcomes": [stage.outcome for stage in stages],
         }
         for i, stages in words.items()
     }

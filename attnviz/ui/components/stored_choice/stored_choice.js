@@ -1,5 +1,4 @@
-// Has the browser remember a choice for the visits to come. A cookie, because that comes with the first word that the
-// browser says to the server; it is sent nowhere else.
+// Stores a choice in a cookie for later visits: unlike local storage, cookies reach the server with the first request.
 
 const YEAR = 365 * 24 * 60 * 60; // seconds
 

@@ -9,8 +9,8 @@ from attnviz.ui.components.loader import component
 
 def remember(name: str, value: str | None) -> None:
     """Store `value`, of letters, under `name` for a year; None leaves the stored value as it is."""
-    record = {"name": _cookie(name), "value": value}
-    component("stored_choice", isolate=False)(key=f"remembered_{name}", data=record, height=1)
+    payload = {"name": _cookie(name), "value": value}
+    component("stored_choice", isolate=False)(key=f"remembered_{name}", data=payload, height=1)
 
 
 def remembered(name: str) -> str | None:

@@ -1,8 +1,8 @@
-// Tables that follow the step on show.
+// Tables that follow the current step.
 
 interface DataTable {
   name: string;
-  /** The heads of the columns, the first that of the names of the rows. */
+  /** Column headings, the first for the row names. */
   columns: string[];
   /** The cells as they are written; the first of each row is its name. */
   rows: string[][];
@@ -10,6 +10,6 @@ interface DataTable {
   texts: boolean[];
 }
 
-interface TablesState extends Fetching<{ tables: DataTable[]; none: string }> {
+interface TablesState extends FetchingState<{ tables: DataTable[]; none: string }> {
   payload?: { tables: DataTable[]; none: string };
 }

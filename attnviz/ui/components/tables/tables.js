@@ -1,4 +1,4 @@
-// Tables of what is on show. Cells are set by textContent, so that nothing is read as markup.
+// Tables of the current selection. Cells are set by textContent, so that they are never markup.
 
 import { payloadOf } from "../payloads.js";
 import { find, follow, soon, states } from "../shared.js";
@@ -50,8 +50,8 @@ function draw(root, state) {
   const payload = payloadOf(root, state, draw);
   if (!payload || payload === state.payload) return;
   state.payload = payload;
-  const found = payload.tables.flatMap(tableOf);
-  root.replaceChildren(...(found.length ? found : [made("p", payload.none)]));
+  const tables = payload.tables.flatMap(tableOf);
+  root.replaceChildren(...(tables.length ? tables : [made("p", payload.none)]));
 }
 
 /** @param {Mounted<Place>} mounted */

@@ -1,5 +1,5 @@
-// Says which language the page is in, and hands Streamlit's live colours to the whole page, which knows them only inside
-// components, and asks the server to draw the figures again once the visitor changes the theme.
+// Sets the language of the page, copies Streamlit's theme colours, which only components have, to the whole page, and
+// requests a rerun when the visitor changes the theme, so that the figures are redrawn.
 
 import { find, speak } from "../shared.js";
 

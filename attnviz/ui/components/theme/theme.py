@@ -9,5 +9,5 @@ from attnviz.ui.components.loader import component
 
 def follow_theme(theme: ThemeName) -> None:
     """Set colours and language of the page; when the browser's theme differs from `theme`, rerun the page."""
-    record = {"background": palette(theme).paper, "language": language()}
-    component("theme", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)
+    payload = {"background": palette(theme).paper, "language": language()}
+    component("theme", isolate=False)(key="theme", data=payload, height=1, on_changed_change=lambda: None)

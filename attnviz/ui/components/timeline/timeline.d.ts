@@ -1,17 +1,17 @@
-// What the timeline is given and what it keeps.
+// Payload and state of the timeline.
 
 interface TimelinePayload {
-  /** What tells these runs from others: with others it opens anew. */
+  /** Identifies these runs; another value resets the moment. */
   identity: string;
   language: string;
   /** Updates done at each moment. */
   updates: number[];
-  /** What is said of each moment, and each end of the slider. */
-  told: string[];
+  /** A description of each moment, and the labels of both ends of the slider. */
+  captions: string[];
   ends: [string, string];
-  /** The moment of the link, or null: the last. */
+  /** The moment of the link; null for the last. */
   opened: number | null;
-  /** What else is to be in the address; null takes a parameter out. */
+  /** Other address parameters; null removes one. */
   parameters: Record<string, string | null>;
   words: Words;
 }

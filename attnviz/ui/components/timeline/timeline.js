@@ -1,16 +1,16 @@
-// Moves through the moments of a training, in the browser: what follows the view hears of a moment as of a step. The
-// address has the update that is on show, unless it is the last.
+// Moves through the checkpoints (moments) of a training in the browser; components of the view treat a moment as a step.
+// The address has the current update, unless it is the last.
 
 import { isForPage, plays, stepBy } from "../keyboard.js";
 import { give, withdraw } from "../address.js";
-import { find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
+import { blurAfterClick, find, findAll, speak, states, write, writeTexts } from "../shared.js";
 import { send, shown } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 const OWN = "[type='range']"; // the slider of the moments
 
 /**
- * Shows the moment of `state`, and tells the view of it.
+ * Draws the moment of `state`, and sends it to the view as its step.
  * @param {HTMLElement} root
  * @param {TimelineState} state
  */
@@ -20,8 +20,8 @@ function paint(root, state) {
   const slider = find(root, "input", HTMLInputElement), last = data.updates.length - 1;
   slider.max = String(last);
   slider.value = String(moment);
-  slider.setAttribute("aria-valuetext", data.told[moment]);
-  write(find(root, ".now"), data.told[moment]);
+  slider.setAttribute("aria-valuetext", data.captions[moment]);
+  write(find(root, ".now"), data.captions[moment]);
   write(find(root, ".verb"), playing ? data.words.pause : data.words.play);
   find(root, ".previous", HTMLButtonElement).disabled = moment <= 0;
   find(root, ".next", HTMLButtonElement).disabled = moment >= last;
@@ -30,7 +30,7 @@ function paint(root, state) {
 }
 
 /**
- * Has the address say which moment is on show; while playing only at the end.
+ * Writes the current moment into the address; while playing only at the end.
  * @param {TimelineState} state
  */
 function writeMoment({ data, moment, playing }) {
@@ -88,7 +88,7 @@ function start(root, state) {
   const press = (selector, act) => {
     find(root, selector).onclick = (event) => {
       act();
-      letGo(event);
+      blurAfterClick(event);
     };
   };
   press(".previous", () => go(state.moment - 1));
@@ -101,7 +101,7 @@ function start(root, state) {
     button.onclick = (event) => {
       shown(root).speed = Number(button.value);
       for (const one of speeds) one.setAttribute("aria-pressed", String(one === button));
-      letGo(event);
+      blurAfterClick(event);
     };
     button.setAttribute("aria-pressed", String(Number(button.value) === shown(root).speed));
   }
@@ -125,12 +125,12 @@ function start(root, state) {
 }
 
 /**
- * The moment to show of new data: of the same runs the one on show, or the last if the last was on show and there are
- * more by now.
+ * The moment to show of a new payload: for the same runs the current one, or the last if the last was shown and there are
+ * now more.
  * @param {TimelineState} state
  * @param {TimelinePayload} data
  */
-function opening({ data: before, moment }, data) {
+function initialMoment({ data: before, moment }, data) {
   const last = data.updates.length - 1;
   if (before?.identity !== data.identity) return data.opened ?? last;
   return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
@@ -143,9 +143,9 @@ export default function ({ data, parentElement }) {
   /** @type {TimelineState} */
   const state = states.get(root) ?? { moment: 0, playing: false, stop: () => {} };
   if (!states.has(root)) start(root, state);
-  state.moment = opening(state, data);
+  state.moment = initialMoment(state, data);
   state.data = data;
-  wordIn(parentElement, data.words);
+  writeTexts(parentElement, data.words);
   write(find(root, ".first"), data.ends[0]);
   write(find(root, ".last"), data.ends[1]);
   paint(root, state);

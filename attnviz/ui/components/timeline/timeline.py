@@ -13,14 +13,14 @@ from attnviz.ui.page_state.view import Keyed
 
 
 def timeline(
-    room: Keyed,
+    view: Keyed,
     identity: str,
     updates: Sequence[int],
-    told: Sequence[str],
+    captions: Sequence[str],
     ends: tuple[str, str],
     opened: int | None,
 ) -> None:
-    """Draw the timeline of the checkpoints after so many `updates`; `told` has the model's quality at each.
+    """Draw the timeline of the checkpoints after so many `updates`; `captions` has the model's quality at each.
 
     It opens at the checkpoint `opened`, the last where that is None; `identity` distinguishes these runs from others.
     The browser writes the current update into the address.
@@ -35,13 +35,13 @@ def timeline(
         "space": gettext("Space"),
         "speed": gettext("Speed"),
     }
-    record = {
+    payload = {
         "identity": identity,
         "language": language(),
         "updates": list(updates),
-        "told": list(told),
+        "captions": list(captions),
         "ends": list(ends),
         "opened": opened,
         "words": words,
     }
-    component("timeline")(key=room.key("timeline"), data=record)
+    component("timeline")(key=view.key("timeline"), data=payload)

@@ -1,4 +1,4 @@
-// What stands on a card besides its sentences: energies to pull, and shares before and after the word.
+// Interactive parts of a tour card: energies to drag, and shares before and after the word.
 
 import { number, percent, write } from "../shared.js";
 import { preview, shown } from "../view.js";
@@ -17,7 +17,7 @@ export function node(tag, className, text) {
 }
 
 /**
- * A sentence, some words of it in their colours. Visitors' words are set as text, so that nothing is read as markup.
+ * A sentence with some words in colour. Texts are set by textContent, so that they are never markup.
  * @param {Span[]} spans
  * @param {string} [className]
  */
@@ -28,10 +28,10 @@ export function sentence(spans, className = "") {
 }
 
 /**
- * Shares of one look, from energies.
+ * The softmax of energies.
  * @param {number[]} energies
  */
-function shared(energies) {
+function softmax(energies) {
   const most = Math.max(...energies), powers = energies.map((energy) => Math.exp(energy - most));
   const sum = powers.reduce((total, power) => total + power, 0);
   return powers.map((power) => power / sum);
@@ -40,34 +40,34 @@ function shared(energies) {
 /** @param {number} share */
 const inPercent = (share) => percent(share, share >= 0.0995 || share < 0.0005 ? 0 : 1);
 
-const BELOW = 2, ABOVE = 3; // how far beyond the energies of a step one can be pulled
+const BELOW = 2, ABOVE = 3; // range of the sliders beyond the energies of the step
 const NOTCHES = 0.1;
 
 /**
- * Energies as bars to be pulled; the shares follow, those of the page's own bars too.
+ * Sliders of energies; the shares follow, also those of the page's own bars.
  * @param {HTMLElement} root
  * @param {PullPayload} payload
  * @param {number} step
  * @param {Words} words
  */
-export function pulled(root, { energies, rows, shown: bars }, step, words) {
+export function energySliders(root, { energies, rows, shown: bars }, step, words) {
   const box = node("div", "pull"), least = Math.min(...energies) - BELOW, most = Math.max(...energies) + ABOVE;
   const now = [...energies];
   box.append(node("span", "head", ""), node("span", "head", words.fit), node("span", "head", words.share));
   const made = rows.map(({ piece, name }) => {
     const range = node("input", ""),
       bar = node("span", "share"),
-      told = node("output", ""),
+      output = node("output", ""),
       fit = node("span", "energy");
     Object.assign(range, { type: "range", min: least, max: most, step: NOTCHES, ariaLabel: `${name}: ${words.fit}` });
     range.oninput = () => {
       now[piece] = Number(range.value);
       draw(true);
     };
-    range.onpointerup = () => range.blur(); // the arrows are the tour's again
-    bar.append(node("i", ""), told);
+    range.onpointerup = () => range.blur(); // the arrow keys belong to the tour again
+    bar.append(node("i", ""), output);
     box.append(node("b", "source", name), range, fit, bar);
-    return { piece, range, fit, bar, told };
+    return { piece, range, fit, bar, output };
   });
   const back = node("button", "plain", words.reset);
   back.type = "button";
@@ -77,18 +77,18 @@ export function pulled(root, { energies, rows, shown: bars }, step, words) {
     draw(true);
   };
   box.append(back);
-  /** @param {boolean} tell */
-  const draw = (tell) => {
-    const weights = shared(now);
-    for (const { piece, range, fit, bar, told } of made) {
+  /** @param {boolean} send */
+  const draw = (send) => {
+    const weights = softmax(now);
+    for (const { piece, range, fit, bar, output } of made) {
       const energy = number(now[piece], 1), share = inPercent(weights[piece]);
       bar.style.setProperty("--share", `${100 * weights[piece]}%`);
       range.setAttribute("aria-valuetext", `${energy}, ${words.share} ${share}`);
       write(fit, energy);
-      write(told, share);
+      write(output, share);
     }
     back.hidden = now.every((energy, j) => energy === energies[j]);
-    if (tell && bars) {
+    if (send && bars) {
       preview(root, back.hidden ? null : { kind: "weights", step, weights, held: shown(root).held });
     }
   };
@@ -102,16 +102,16 @@ export function pulled(root, { energies, rows, shown: bars }, step, words) {
  * @param {ComparedShares[]} rows
  * @param {Words} words
  */
-export function compared(rows, words) {
+export function comparedBars(rows, words) {
   const box = node("div", "compare"), key = node("p", "head");
   key.append(node("i", "before"), words.before, node("i", "after"), words.after);
   box.append(key);
-  for (const { name, before, after, told } of rows) {
+  for (const { name, before, after, texts } of rows) {
     const bars = node("span", "bars");
     for (
       const [className, share, text] of /** @type {[string, number, string][]} */ ([
-        ["before", before, told[0]],
-        ["after", after, told[1]],
+        ["before", before, texts[0]],
+        ["after", after, texts[1]],
       ])
     ) {
       const bar = node("span", className);

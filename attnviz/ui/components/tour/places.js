@@ -1,18 +1,18 @@
-// Where on the page a stop is told: the part it is about, brought into the window, with a light on it and the card beside.
+// Positions of the tour: scrolls to the part of the page that a stop is about, highlights it, and places the card next to it.
 
 import { calm, find } from "../shared.js";
 import { viewOf } from "../view.js";
 
-const GAP = 14; // pixels between the light, the card and the edge of the window
+const GAP = 14; // pixels between the highlight, the card and the edge of the window
 const SHEET = 700; // pixels of a window below which the card is a sheet at its foot
-const EDGE = 6; // pixels of light around what is lit
-const BAR = 72; // pixels that the line at the top of the window takes, where it has not been seen yet
+const EDGE = 6; // pixels of the highlight around its part
+const BAR = 72; // default height of the bar at the top of the window, in pixels
 
-const SENTENCES = ".row:not(.shown)"; // of the player, which is apart from the page
+const SENTENCES = ".row:not(.shown)"; // in the shadow root of the player
 const ENCODER = ".st-key-diagram .encoder :is(.ground, .annotation, .word)";
 
 /**
- * What is lit of each place; above a sheet, where there is little room, the picture alone.
+ * The highlighted elements of each place; above a sheet, where space is short, the figure alone.
  * @type {Record<string, { all: string, picture: string }>}
  */
 const PLACES = {
@@ -29,7 +29,7 @@ const isSheet = () => innerWidth < SHEET;
 export const page = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;
 
 /**
- * Where the part of the page is that a stop is about, once it is there: what holds all that is lit of it.
+ * The bounding box of the part of the page that a stop is about; null until it is drawn.
  * @param {HTMLElement} root
  * @param {string} place
  * @returns {DOMRect | null}
@@ -47,20 +47,20 @@ export function areaOf(root, place) {
 }
 
 /**
- * What is in the player of the view, once it is there.
+ * The shadow root of the view's player; null until it is mounted.
  * @param {HTMLElement} root
  */
 const player = (root) =>
   [...viewOf(root).querySelectorAll(".st-key-player *")].find((node) => node.shadowRoot)?.shadowRoot ?? null;
 
-/** Below this nothing covers the window. @param {HTMLElement} root */
+/** The top of the part of the window that nothing covers. @param {HTMLElement} root */
 function topOf(root) {
   const bar = Number.parseFloat(viewOf(root).style.getPropertyValue("--bar"));
   return (bar || (isSheet() ? 1.5 * BAR : BAR)) + GAP;
 }
 
 /**
- * Brings what a stop is about into the window: above the sheet, or where the card has room beside it.
+ * Scrolls the part of a stop into the window: above the sheet, or where the card fits beside it.
  * @param {HTMLElement} root
  * @param {DOMRect} area
  */
@@ -74,37 +74,37 @@ export function bringIntoSight(root, { top, bottom, height, width }) {
 }
 
 /**
- * Puts the light on a part of the page, and the card beside it.
+ * Highlights a part of the page, and places the card beside it.
  * @param {HTMLElement} root
  * @param {DOMRect | null} area
  * @param {boolean} asks whether the card has the page to itself
  */
-export function light(root, area, asks) {
-  const beam = find(root, ".light"), card = find(root, ".card");
+export function placeCard(root, area, asks) {
+  const highlight = find(root, ".light"), card = find(root, ".card");
   card.classList.toggle("sheet", isSheet());
   card.classList.toggle("asks", asks);
-  const lit = area && seenOf(root, area, isSheet() ? innerHeight - card.offsetHeight : innerHeight + 2 * EDGE);
-  beam.hidden = !lit;
-  if (lit) {
+  const visible = area && visiblePart(root, area, isSheet() ? innerHeight - card.offsetHeight : innerHeight + 2 * EDGE);
+  highlight.hidden = !visible;
+  if (visible) {
     for (const side of /** @type {const} */ (["left", "top", "width", "height"])) {
-      beam.style.setProperty(side, `${lit[side]}px`);
+      highlight.style.setProperty(side, `${visible[side]}px`);
     }
   }
   if (isSheet()) {
     card.style.left = card.style.top = "";
     return;
   }
-  const { left, top } = asks ? middle(card) : beside(card, lit);
+  const { left, top } = asks ? centred(card) : beside(card, visible);
   Object.assign(card.style, { left: `${left}px`, top: `${top}px` });
 }
 
 /**
- * What is to be seen of an area between the line at the top of the window and `foot`, with an edge around it.
+ * The visible part of an area between the bar at the top of the window and `foot`, with an edge around it.
  * @param {HTMLElement} root
  * @param {DOMRect} area
  * @param {number} foot
  */
-function seenOf(root, area, foot) {
+function visiblePart(root, area, foot) {
   const { left, width } = area, bar = player(root)?.querySelector(".bar");
   const head = isSheet() && bar?.checkVisibility() ? topOf(root) - GAP : -2 * EDGE;
   const top = Math.max(area.top - EDGE, head), bottom = Math.min(area.bottom + EDGE, foot - 2);
@@ -113,39 +113,39 @@ function seenOf(root, area, foot) {
 }
 
 /** @param {HTMLElement} card */
-const middle = ({ offsetWidth, offsetHeight }) => ({
+const centred = ({ offsetWidth, offsetHeight }) => ({
   left: (innerWidth - offsetWidth) / 2,
   top: Math.max(GAP, (innerHeight - offsetHeight) / 2.4),
 });
 
 /**
- * Where the card covers nothing of what is lit: to its right or left, below or above it, or else in the corner.
+ * The position of the card that covers nothing of the highlight: right, left, below or above; or else in the corner.
  * @param {HTMLElement} card
- * @param {DOMRect | null} lit
+ * @param {DOMRect | null} visible
  */
-function beside({ offsetWidth: width, offsetHeight: height }, lit) {
+function beside({ offsetWidth: width, offsetHeight: height }, visible) {
   const furthest = { left: innerWidth - width - GAP, top: innerHeight - height - GAP };
   const corner = { left: furthest.left - GAP, top: furthest.top };
-  if (!lit) return corner;
+  if (!visible) return corner;
   /** @type {(value: number, most: number) => number} */
   const within = (value, most) => Math.min(Math.max(value, GAP), Math.max(most, GAP));
-  const level = within(lit.top, furthest.top), flush = within(lit.left, furthest.left);
+  const level = within(visible.top, furthest.top), flush = within(visible.left, furthest.left);
   const places = [
-    { left: lit.right + GAP, top: level },
-    { left: lit.left - width - GAP, top: level },
-    { left: flush, top: lit.bottom + GAP },
-    { left: flush, top: lit.top - height - GAP },
+    { left: visible.right + GAP, top: level },
+    { left: visible.left - width - GAP, top: level },
+    { left: flush, top: visible.bottom + GAP },
+    { left: flush, top: visible.top - height - GAP },
   ];
   return places.find(({ left, top }) => left >= GAP && left <= furthest.left && top >= GAP && top <= furthest.top) ??
     corner;
 }
 
 /**
- * Shows something above all of the page, or no longer.
+ * Shows or hides a popover.
  * @param {HTMLElement} node
  * @param {boolean} whether
  */
-export function showOver(node, whether) {
+export function togglePopover(node, whether) {
   if (!node.isConnected || node.matches(":popover-open") === whether) return;
   if (whether) node.showPopover();
   else node.hidePopover();

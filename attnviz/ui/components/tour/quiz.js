@@ -1,11 +1,11 @@
-// The questions of the last stop: where did it look most? The page shows nothing of it until all are answered.
+// The quiz of the last stop: which source word has the most attention? The page hides the weights until all are answered.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { fill } from "../shared.js";
 import { node, sentence } from "./parts.js";
 
 /**
- * What was answered, by the translation; kept while the page is, whatever Streamlit draws anew.
+ * Answers by translation; they survive a remount of the component.
  * @type {Map<string, Played>}
  */
 const games = new Map();
@@ -25,7 +25,7 @@ export function gameOf(identity) {
 export const asking = ({ quiz }, identity) => Boolean(quiz && gameOf(identity).asked < quiz.questions.length);
 
 /**
- * The question that is asked, the answer to it, or the score and a way to `lead` on.
+ * The current question with its answer, or the score with a button that calls `lead`.
  * @param {QuizPayload} quiz
  * @param {string} identity
  * @param {() => void} draw
@@ -44,29 +44,29 @@ export function quizBox(quiz, identity, draw, lead) {
  * @param {() => void} draw
  */
 function question(quiz, game, draw) {
-  const { questions, words, names, target } = quiz, one = questions[game.asked];
+  const { questions, words, names, target } = quiz, item = questions[game.asked];
   const given = game.answers[game.asked], answered = given !== undefined;
   const french = node("p", "french");
   french.lang = "fr";
   target.forEach(({ word, space }, k) => {
-    french.append(space ? " " : "", k === one.word ? node("b", "target", word) : word);
+    french.append(space ? " " : "", k === item.word ? node("b", "target", word) : word);
   });
   const ask = node(
     "p",
     "ask",
-    fill(words.ask, { k: game.asked + 1, n: questions.length, word: target[one.word].word }),
+    fill(words.ask, { k: game.asked + 1, n: questions.length, word: target[item.word].word }),
   );
-  const choices = row(quiz, one, given, (chosen) => {
+  const choices = row(quiz, item, given, (chosen) => {
     game.answers[game.asked] = chosen;
     draw();
   });
   if (!answered) return [french, ask, choices];
-  const told = node("div", "answer"), hit = one.looked.includes(given);
-  const verdict = hit ? words.right : fill(words.wrong, { word: names[given], share: one.told[given] });
-  const line = sentence(one.explained);
+  const answer = node("div", "answer"), hit = item.attended.includes(given);
+  const verdict = hit ? words.right : fill(words.wrong, { word: names[given], share: item.texts[given] });
+  const line = sentence(item.explained);
   line.prepend(node("strong", hit ? "hit" : "miss", verdict), " ");
-  told.setAttribute("role", "status");
-  told.append(line, node("p", "shades", words.shades));
+  answer.setAttribute("role", "status");
+  answer.append(line, node("p", "shades", words.shades));
   const last = game.asked === questions.length - 1;
   const onward = node("button", "onward", last ? words.end : words.next);
   onward.type = "button";
@@ -74,17 +74,17 @@ function question(quiz, game, draw) {
     game.asked += 1;
     draw();
   };
-  return [french, ask, choices, told, onward];
+  return [french, ask, choices, answer, onward];
 }
 
 /**
- * The English words, one of which is the answer; once it is given, how much of the look each got.
+ * The English words as buttons; once answered, with the attention of each.
  * @param {QuizPayload} quiz
- * @param {QuizQuestion} one
+ * @param {QuizQuestion} item
  * @param {number | undefined} given
  * @param {(chosen: number) => void} choose
  */
-function row({ source, words }, one, given, choose) {
+function row({ source, words }, item, given, choose) {
   const line = node("div", "english"), answered = given !== undefined;
   line.lang = "en";
   line.setAttribute("role", "group");
@@ -95,7 +95,7 @@ function row({ source, words }, one, given, choose) {
     button.tabIndex = k === (given ?? 0) ? 0 : -1;
     button.disabled = answered;
     button.onclick = () => choose(k);
-    if (answered) shade(button, one, k, given);
+    if (answered) shade(button, item, k, given);
     return button;
   });
   line.onkeydown = (event) => walk(event, buttons);
@@ -105,20 +105,20 @@ function row({ source, words }, one, given, choose) {
 
 /**
  * @param {HTMLElement} button
- * @param {QuizQuestion} one
+ * @param {QuizQuestion} item
  * @param {number} k
  * @param {number} given
  */
-function shade(button, one, k, given) {
-  button.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(one.shares[k]))}%`);
-  button.style.setProperty("--after", String(one.later?.[k] ?? 0));
-  button.title = `α ${one.told[k]}`;
+function shade(button, item, k, given) {
+  button.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(item.shares[k]))}%`);
+  button.style.setProperty("--after", String(item.later?.[k] ?? 0));
+  button.title = `α ${item.texts[k]}`;
   button.classList.toggle("given", k === given);
-  button.classList.toggle("looked", one.looked.includes(k));
+  button.classList.toggle("attended", item.attended.includes(k));
 }
 
 /**
- * The arrow keys go from word to word: of many words Tab stops at one.
+ * Moves the focus with the arrow keys: the words are one tab stop.
  * @param {KeyboardEvent} event
  * @param {HTMLButtonElement[]} buttons
  */
@@ -134,23 +134,24 @@ function walk(event, buttons) {
 }
 
 /**
- * What was right by α, and after the word; what chance would give; and each answer once more.
+ * The score by α and by posterior attention, that of guessing, and each answer again.
  * @param {QuizPayload} quiz
  * @param {Played} game
  * @param {() => void} draw
  * @param {() => void} lead
  */
 function score({ questions, words, target, chance }, game, draw, lead) {
-  /** @param {"looked" | "meant"} by */
-  const right = (by) => questions.filter((one, k) => one[by].includes(game.answers[k])).length;
+  /** @param {"attended" | "meant"} by */
+  const right = (by) => questions.filter((item, k) => item[by].includes(game.answers[k])).length;
   const n = questions.length, result = node("div", "score"), list = node("ul", "");
-  result.append(node("p", "hits", fill(words.score, { hits: right("looked"), n })));
+  result.append(node("p", "hits", fill(words.score, { hits: right("attended"), n })));
   if (words.later) result.append(node("p", "", fill(words.later, { hits: right("meant"), n })));
   result.append(node("p", "chance", chance));
-  questions.forEach((one, k) => {
-    const line = node("li", one.looked.includes(game.answers[k]) ? "hit" : "miss"), told = sentence(one.explained);
-    told.prepend(node("b", "target", target[one.word].word), ": ");
-    line.append(told);
+  questions.forEach((item, k) => {
+    const line = node("li", item.attended.includes(game.answers[k]) ? "hit" : "miss"),
+      explained = sentence(item.explained);
+    explained.prepend(node("b", "target", target[item.word].word), ": ");
+    line.append(explained);
     list.append(line);
   });
   const again = node("button", "plain", words.again);

@@ -1,12 +1,12 @@
-// What the tour is given and what it keeps.
+// Payload and state of the tour.
 
-/** A part of a sentence, and whose colour it has. */
+/** A part of a sentence, with the part of the model whose colour it has. */
 type Span = ["" | "source" | "target" | "context", string];
 
 interface PullPayload {
   /** Of all source pieces. */
   energies: number[];
-  /** Those that can be pulled. */
+  /** The pieces whose energies have sliders. */
   rows: { piece: number; name: string }[];
   /** Whether the page's own bars can follow. */
   shown: boolean;
@@ -16,25 +16,25 @@ interface ComparedShares {
   name: string;
   before: number;
   after: number;
-  /** Both, as they are written. */
-  told: [string, string];
+  /** Both shares as texts. */
+  texts: [string, string];
 }
 
 interface QuizQuestion {
-  /** Which target word. */
+  /** Index of the target word. */
   word: number;
-  /** The source words it looked at most, and those that it was about most after the word. */
-  looked: number[];
+  /** The source words with the largest attention, and those with the largest posterior attention. */
+  attended: number[];
   meant: number[];
   /** Of all source words. */
   shares: number[];
   later: number[] | null;
-  told: string[];
+  texts: string[];
   explained: Span[];
 }
 
 interface QuizPayload {
-  /** The source words, and what they are called in a sentence. */
+  /** The source words, and their names in sentences. */
   source: string[];
   names: string[];
   /** The target words, and whether a space goes before each. */
@@ -48,7 +48,7 @@ interface TourStop {
   /** From 1. */
   number: number;
   title: string;
-  told: Span[][];
+  texts: Span[][];
   place: string;
   step: number;
   missing: boolean;
@@ -64,18 +64,18 @@ interface TourPayload {
   stops: TourStop[];
 }
 
-/** What was answered of the questions of a translation, in their order, and which is asked now. */
+/** The answers to the questions of a translation, and the index of the current question. */
 interface Played {
   answers: number[];
   asked: number;
 }
 
-interface TourState extends Fetching<TourPayload> {
-  /** The stop on show, from 1; null where the tour is not on. */
+interface TourState extends FetchingState<TourPayload> {
+  /** The current stop, from 1; null outside the tour. */
   at: number | null;
-  /** What is written on the card. */
+  /** Key of the contents of the card. */
   written?: string;
-  /** Where the page was, and what had the focus, before the tour. */
+  /** Scroll position and focused element before the tour. */
   scrolled: number | null;
   focused: HTMLElement | null;
   frame: number;

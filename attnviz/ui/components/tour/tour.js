@@ -1,18 +1,18 @@
-// The tour: a card that tells a translation stop by stop, with a light on the part of the page it is about. What is on it
-// comes from the server at once, for all stops.
+// The tour: a card that explains a translation stop by stop, with a highlight on the part of the page it is about. One
+// payload has all stops.
 
 import { ask, onPress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { fill, find, findAll, speak, states, write } from "../shared.js";
 import { chooseIn, listenIn, preview, shown, viewOf } from "../view.js";
-import { compared, node, pulled, sentence } from "./parts.js";
-import { areaOf, bringIntoSight, light, page, showOver } from "./places.js";
+import { comparedBars, energySliders, node, sentence } from "./parts.js";
+import { areaOf, bringIntoSight, page, placeCard, togglePopover } from "./places.js";
 import { asking, gameOf, quizBox } from "./quiz.js";
 import { backward, neighbours, onTourKey, onward } from "./walking.js";
 
 /**
- * Takes down what became of the offer of the tour, which is not made again.
+ * Stores the answer to the offer of the tour, so that it is not offered again.
  * @param {"taken" | "declined"} how
  */
 function answer(how) {
@@ -21,7 +21,7 @@ function answer(how) {
 }
 
 /**
- * Shows the stop of the tour, or that there is none.
+ * Draws the current stop of the tour, or hides the card.
  * @param {HTMLElement} root
  * @param {TourState} state
  */
@@ -30,26 +30,26 @@ function draw(root, state) {
   viewOf(root).toggleAttribute("data-tour", state.at !== null);
   if (state.at === null) {
     viewOf(root).toggleAttribute("data-quiz", false);
-    for (const above of [card, find(root, ".light")]) showOver(above, false);
+    for (const above of [card, find(root, ".light")]) togglePopover(above, false);
     return;
   }
   const payload = payloadOf(root, state, draw);
-  if (!payload) return; // what was told before stays meanwhile
+  if (!payload) return; // the previous card stays meanwhile
   const stop = payload.stops[state.at - 1];
   speak(payload.language);
   viewOf(root).toggleAttribute("data-quiz", asking(stop, payload.identity));
   card.classList.toggle("asking", asking(stop, payload.identity));
-  showOver(find(root, ".light"), true);
-  showOver(card, true);
+  togglePopover(find(root, ".light"), true);
+  togglePopover(card, true);
   const name = JSON.stringify([payload.identity, payload.language, state.at]);
   if (state.written !== name) {
     const began = state.written === undefined, held = cardHasFocus(root);
     state.written = name;
     writeCard(root, state, payload, stop);
-    goThere(root, state, stop);
+    showStop(root, state, stop);
     if (began || (held && !cardHasFocus(root))) card.focus({ preventScroll: true });
   }
-  settle(root, state);
+  schedulePlacement(root, state);
 }
 
 /** @param {HTMLElement} root */
@@ -70,26 +70,26 @@ function writeCard(root, state, payload, stop) {
   for (const one of findAll(root, "[data-label]")) one.setAttribute("aria-label", words[one.dataset.label ?? ""]);
   write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
   write(find(root, "h2"), stop.title);
-  find(root, ".told").replaceChildren(...stop.told.map((spans) => sentence(spans)));
+  find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentence(spans)));
   find(root, ".body").scrollTop = 0;
   const more = find(root, ".more"),
-    again = () => {
+    redraw = () => {
       if (!stop.quiz) return;
       const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
-      more.replaceChildren(quizBox(stop.quiz, identity, again, () => leadOn(root, state)));
+      more.replaceChildren(quizBox(stop.quiz, identity, redraw, () => openNextPage(root, state)));
       const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
       if (within && next instanceof HTMLElement) next.focus();
-      find(root, ".told").hidden = gameOf(identity).answers.length > 0;
+      find(root, ".texts").hidden = gameOf(identity).answers.length > 0;
       write(find(root, ".tour-keys"), asking(stop, identity) ? words.own : words.keys);
       draw(root, state);
     };
-  letGoOfBars(root);
+  resetBars(root);
   more.replaceChildren();
-  find(root, ".told").hidden = false;
+  find(root, ".texts").hidden = false;
   write(find(root, ".tour-keys"), words.keys);
-  if (stop.pull) more.append(pulled(root, stop.pull, stop.step, words));
-  if (stop.after) more.append(compared(stop.after, words));
-  if (stop.quiz) again();
+  if (stop.pull) more.append(energySliders(root, stop.pull, stop.step, words));
+  if (stop.after) more.append(comparedBars(stop.after, words));
+  if (stop.quiz) redraw();
   const back = find(root, ".back", HTMLButtonElement), next = find(root, ".next", HTMLButtonElement);
   const { before, after } = neighbours(stops, stop.number);
   back.disabled = before === null;
@@ -98,15 +98,15 @@ function writeCard(root, state, payload, stop) {
 }
 
 /**
- * The page's bars are again what they are, where they followed those of the card.
+ * Resets the page's bars if they follow the sliders of the card.
  * @param {HTMLElement} root
  */
-function letGoOfBars(root) {
+function resetBars(root) {
   if (root.querySelector(".pull > .plain:not([hidden])")) preview(root, null);
 }
 
 /**
- * A way to each stop.
+ * Draws a button for each stop.
  * @param {HTMLElement} root
  * @param {TourState} state
  * @param {TourPayload} payload
@@ -125,54 +125,54 @@ function dots(root, state, { words, stops }, stop) {
 }
 
 /**
- * Has the page show what the stop is about: its step, and its part in the window.
+ * Makes the page show the step of the stop, and its part in the window.
  * @param {HTMLElement} root
  * @param {TourState} state
  * @param {TourStop} stop
  */
-function goThere(root, state, stop) {
+function showStop(root, state, stop) {
   state.scrolled ??= page().scrollTop;
   if (shown(root).step !== stop.step || shown(root).source !== null) {
     chooseIn(root, { step: stop.step, source: null });
   }
-  showWhenThere(root, state, stop, 40);
+  scrollWhenDrawn(root, state, stop, 40);
 }
 
 /**
- * Brings the part of a stop into the window, as soon as the page has drawn it.
+ * Scrolls to the part of a stop as soon as the page has drawn it.
  * @param {HTMLElement} root
  * @param {TourState} state
  * @param {TourStop} stop
  * @param {number} tries
  */
-function showWhenThere(root, state, stop, tries) {
+function scrollWhenDrawn(root, state, stop, tries) {
   if (state.at !== stop.number || !stop.place) return;
   const area = areaOf(root, stop.place);
   if (area) {
     bringIntoSight(root, area);
-    settle(root, state);
-  } else if (tries > 0) setTimeout(() => showWhenThere(root, state, stop, tries - 1), 100);
+    schedulePlacement(root, state);
+  } else if (tries > 0) setTimeout(() => scrollWhenDrawn(root, state, stop, tries - 1), 100);
 }
 
 /**
- * Puts light and card where they belong, once for all that moves them until the next frame.
+ * Positions highlight and card, at most once per animation frame.
  * @param {HTMLElement} root
  * @param {TourState} state
  */
-function settle(root, state) {
+function schedulePlacement(root, state) {
   if (state.frame) return;
   state.frame = requestAnimationFrame(() => {
     state.frame = 0;
     const payload = state.fetched?.payload, stop = payload?.stops[(state.at ?? 0) - 1];
     if (!states.has(root) || !payload || !stop) return;
     const asks = asking(stop, payload.identity);
-    light(root, asks ? null : areaOf(root, stop.place), asks);
+    placeCard(root, asks ? null : areaOf(root, stop.place), asks);
     find(root, ".astray").hidden = shown(root).step === stop.step || Boolean(stop.quiz);
   });
 }
 
 /**
- * Goes to a stop, or with null ends the tour: then all is as it was before it.
+ * Goes to a stop; null ends the tour and restores the previous selection.
  * @param {HTMLElement} root
  * @param {TourState} state
  * @param {number | null} stop
@@ -182,23 +182,23 @@ function go(root, state, stop) {
 }
 
 /**
- * Ends the tour, and opens the page that comes next.
+ * Ends the tour, and opens the next page.
  * @param {HTMLElement} root
  * @param {TourState} state
  */
-function leadOn(root, state) {
+function openNextPage(root, state) {
   go(root, state, null);
   ask("page", "why");
 }
 
 /**
- * The tour has ended: the page is where it was, and so is the focus.
+ * Cleans up after the tour: restores scroll position and focus.
  * @param {HTMLElement} root
  * @param {TourState} state
  */
-function leave(root, state) {
+function cleanUp(root, state) {
   const { scrolled, focused } = state, back = cardHasFocus(root);
-  letGoOfBars(root);
+  resetBars(root);
   Object.assign(state, { written: undefined, scrolled: null, focused: null });
   draw(root, state);
   if (scrolled !== null) page().scrollTo({ top: scrolled });
@@ -209,16 +209,16 @@ function leave(root, state) {
 }
 
 /**
- * The view is at a stop of the tour, or at none.
+ * Follows the stop of the view.
  * @param {HTMLElement} root
  * @param {TourState} state
  */
-function hear(root, state) {
+function followStop(root, state) {
   const { now } = shown(root), stop = now?.tour?.stop ?? null;
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
-  if (stop === null) leave(root, state);
+  if (stop === null) cleanUp(root, state);
   else {
     answer("taken");
     draw(root, state);
@@ -232,18 +232,19 @@ function hear(root, state) {
 function start(root) {
   const begun = { at: null, scrolled: null, focused: null, frame: 0 };
   const state = /** @type {TourState} */ (/** @type {Partial<TourState>} */ (begun));
-  state.seen = true; // wherever it stands, it is read at once
+  state.seen = true; // its payload is fetched at once
   /** @type {(stop: number | null) => void} */
   const to = (stop) => go(root, state, stop);
-  const hears = new AbortController(), { signal } = hears;
-  const again = () => state.at !== null && state.written === undefined ? draw(root, state) : settle(root, state);
+  const listening = new AbortController(), { signal } = listening;
+  const redraw = () =>
+    state.at !== null && state.written === undefined ? draw(root, state) : schedulePlacement(root, state);
   document.addEventListener("keydown", (event) => onTourKey(root, state, event, to), { signal });
-  document.addEventListener("scroll", again, { signal, capture: true, passive: true });
-  addEventListener("resize", again, { signal });
-  state.size = new ResizeObserver(() => { // the page grows while its pictures come, or is told at another depth
+  document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
+  addEventListener("resize", redraw, { signal });
+  state.size = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
     const stop = state.fetched?.payload.stops[(state.at ?? 0) - 1];
-    if (state.at !== null && stop && state.written !== undefined) showWhenThere(root, state, stop, 0);
-    again();
+    if (state.at !== null && stop && state.written !== undefined) scrollWhenDrawn(root, state, stop, 0);
+    redraw();
   });
   state.size.observe(viewOf(root));
   state.size.observe(find(root, ".card"));
@@ -251,19 +252,19 @@ function start(root) {
     onPress("tour_button", () => to(1)),
     onPress("tour_take", () => to(1)),
     onPress("tour_decline", () => answer("declined")),
-    listenIn(root, "shown", () => hear(root, state)),
-    listenIn(root, "step", again),
+    listenIn(root, "shown", () => followStop(root, state)),
+    listenIn(root, "step", redraw),
   ];
   find(root, ".close").onclick = () => to(null);
   find(root, ".next").onclick = () => onward(state, to);
   find(root, ".back").onclick = () => backward(state, to);
   find(root, ".astray").onclick = () => {
     const stop = state.fetched?.payload.stops[(state.at ?? 0) - 1];
-    if (stop) goThere(root, state, stop);
+    if (stop) showStop(root, state, stop);
   };
   states.set(root, state);
   state.stop = () => {
-    hears.abort();
+    listening.abort();
     state.size?.disconnect();
     for (const end of ends) end();
     cancelAnimationFrame(state.frame);
@@ -278,7 +279,7 @@ export default function ({ data, parentElement }) {
   /** @type {TourState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  hear(root, state);
+  followStop(root, state);
   draw(root, state);
   return state.stop;
 }

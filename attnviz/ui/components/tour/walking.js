@@ -1,22 +1,22 @@
-// From stop to stop, by the buttons and the keys.
+// Navigation between the stops, by buttons and keys.
 
 import { find } from "../shared.js";
 
 /**
- * The stops before and after one, those left out that this translation has not.
+ * The previous and next stop that this translation has; null where there is none.
  * @param {TourStop[]} stops
  * @param {number} here
  */
 export function neighbours(stops, here) {
-  const there = stops.filter(({ missing }) => !missing).map(({ number }) => number);
-  return { before: there.findLast((one) => one < here) ?? null, after: there.find((one) => one > here) ?? null };
+  const existing = stops.filter(({ missing }) => !missing).map(({ number }) => number);
+  return { before: existing.findLast((one) => one < here) ?? null, after: existing.find((one) => one > here) ?? null };
 }
 
-const ELSEWHERE = // what has the arrow keys, or Esc, for itself
+const ELSEWHERE = // elements that handle the arrow keys or Esc
   "input, textarea, select, [contenteditable='true'], [role='slider'], [role='listbox'], [role='menu'], [role='radio'], [role='group'].english, [role='dialog']:not(.card)";
 
 /**
- * While the tour is on, the arrow keys go from stop to stop, and Esc ends it.
+ * Handles a key during the tour: arrow keys go from stop to stop, and Esc ends it.
  * @param {HTMLElement} root
  * @param {TourState} state
  * @param {KeyboardEvent} event

@@ -1,18 +1,18 @@
-// What the badge of a step says and keeps.
+// Payload and state of the verification badge.
 
 interface VerificationPayload {
   holds: boolean;
-  told: string;
-  /** What was verified, what of it is wrong, and a table of it. */
+  summary: string;
+  /** Heading of the checks, the failed ones, and a table of all. */
   about: string;
   wrong: string[];
   names: string[];
   rows: string[][];
 }
 
-interface VerificationState extends Fetching<VerificationPayload> {
+interface VerificationState extends FetchingState<VerificationPayload> {
   /** How many steps there are. */
   steps: number;
-  /** What is written. */
+  /** The payload drawn last. */
   payload?: VerificationPayload;
 }

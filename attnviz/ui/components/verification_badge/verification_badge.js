@@ -1,5 +1,5 @@
-// The badge of the step on show: whether all its numbers came out the same when computed again. It opens on what was
-// verified, and closes by Escape, by Tab, or by a press elsewhere.
+// The verification badge of the current step: whether all its numbers match when recomputed. It opens on the list of
+// checks, and closes by Escape, by Tab, or by a click elsewhere.
 
 import { fetchAhead, payloadOf } from "../payloads.js";
 import { endWith, find, follow, soon, states, write } from "../shared.js";
@@ -17,11 +17,11 @@ function cells(tag, texts) {
 }
 
 /**
- * Writes what was verified; all of it is plain text, which may quote the visitor.
+ * Writes the list of checks, as plain text, since it may quote the visitor.
  * @param {HTMLElement} root
  * @param {VerificationPayload} payload
  */
-function receipt(root, { about, wrong, names, rows }) {
+function writeChecks(root, { about, wrong, names, rows }) {
   find(root, ".receipt").setAttribute("aria-label", about);
   write(find(root, ".about"), about);
   find(root, "ul").replaceChildren(...cells("li", wrong.map((text) => `✗ ${text}`)));
@@ -45,8 +45,8 @@ function draw(root, state) {
   state.payload = payload;
   root.classList.toggle("fails", !payload.holds);
   write(find(root, ".sign"), payload.holds ? "✓" : "✗");
-  write(find(root, ".told"), payload.told);
-  receipt(root, payload);
+  write(find(root, ".summary"), payload.summary);
+  writeChecks(root, payload);
   find(root, ".badge", HTMLButtonElement).disabled = !payload.rows.length;
   if (!payload.rows.length) open(root, false);
 }
@@ -73,19 +73,19 @@ function start(root) {
   follow(root, state, ["step", "words"], () => soon(root, state, draw));
   const badge = find(root, ".badge");
   badge.onclick = () => open(root, Boolean(find(root, ".receipt").hidden));
-  const until = new AbortController();
-  const heard = { signal: until.signal };
+  const controller = new AbortController();
+  const options = { signal: controller.signal };
   document.addEventListener("pointerdown", (event) => {
     if (!event.composedPath().includes(root)) open(root, false);
-  }, heard);
+  }, options);
   document.addEventListener("keydown", (event) => {
     if (!["Escape", "Tab"].includes(event.key) || find(root, ".receipt").hidden) return;
-    event.stopPropagation(); // it closes the box and goes back to the button, and does nothing else
+    event.stopPropagation(); // only closes the box and focuses the button
     event.preventDefault();
     open(root, false);
     badge.focus();
-  }, { ...heard, capture: true });
-  endWith(state, () => until.abort());
+  }, { ...options, capture: true });
+  endWith(state, () => controller.abort());
   return state;
 }
 

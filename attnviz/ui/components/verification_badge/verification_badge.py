@@ -9,9 +9,9 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
 
-def given_verification(view: View, record: Mapping[str, Any], name: str = "verification") -> None:
+def inline_verification(view: View, payload: Mapping[str, Any], name: str = "verification") -> None:
     """Draw a badge that is the same at every step, from a payload that is sent with the page."""
-    component("verification_badge", isolate=False)(key=view.key(name), data={**record, "steps": view.steps})
+    component("verification_badge", isolate=False)(key=view.key(name), data={**payload, "steps": view.steps})
 
 
 def verification(view: View, at: str, name: str = "verification") -> None:

@@ -1,4 +1,4 @@
-// What the server says of the translation that a view shows; what is shown of it the browser knows (see state.js).
+// Receives the translation of a view from the server; the browser owns the selection in it (see state.js).
 
 import { givePage, writeAddress } from "../address.js";
 import { ask, onAcknowledged } from "../outbox/outbox.js";
@@ -35,8 +35,8 @@ function start(root) {
 /** @param {Mounted<ViewPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".view-state");
-  // For a moment Streamlit has in a new room what stands in the one before.
-  if (!viewOf(root).classList.contains(`st-key-${data.room}`)) return undefined;
+  // For a moment Streamlit has the previous view's component in a new container.
+  if (!viewOf(root).classList.contains(`st-key-${data.container}`)) return undefined;
   const state = states.get(root) ?? start(root);
   if (data.page) givePage(data.page.entry, data.page.parameters);
   openView(root, data);

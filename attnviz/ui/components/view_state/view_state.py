@@ -13,9 +13,9 @@ import streamlit as st
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.parameters import browser_parameters, can_be_toured
+from attnviz.ui.page_state.parameters import browser_parameters, has_tour
 from attnviz.ui.page_state.view import MAIN, Session, View
-from attnviz.ui.page_state.what_ifs import tried_in
+from attnviz.ui.page_state.what_ifs import stored_what_ifs
 
 
 def view_state(view: View, *, tour: bool = False) -> None:
@@ -31,22 +31,22 @@ def _digest(text: str) -> str:
 
 def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
     """Return the state of `view` for the browser."""
-    leads, page = address.leads(session, view), address.page_payload(session)
-    main = address.main_view(session) if leads and view.id != MAIN else None
-    told = main or view
-    left_out = leads and page["parameters"].get(inputs.SENTENCE) is None
+    is_address_view, page = address.is_address_view(session, view), address.page_payload(session)
+    main = address.main_view(session) if is_address_view and view.id != MAIN else None
+    shown = main or view
+    left_out = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
     return {
         "id": view.id,
-        "room": view.key("room"),
+        "container": view.key("room"),
         "identity": view.identity,
-        "family": _digest(tried_in(session, view.id).identity or view.trace.source_text),
+        "family": _digest(stored_what_ifs(session, view.id).identity or view.trace.source_text),
         "steps": view.steps,
         "sources": len(view.trace.source_pieces),
-        "tourable": tour and view.id == MAIN and can_be_toured(view),
+        "hasTour": tour and view.id == MAIN and has_tour(view),
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
         "parameters": browser_parameters(view),
         "own": address.own_parameters(session, view),
-        "page": page if leads else None,
-        "sentence": {inputs.SENTENCE: told.trace.source_text} if left_out else None,
+        "page": page if is_address_view else None,
+        "sentence": {inputs.SENTENCE: shown.trace.source_text} if left_out else None,
         "main": view_payload(session, main) if main else None,
     }

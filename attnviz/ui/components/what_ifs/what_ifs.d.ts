@@ -1,4 +1,4 @@
-// What the cards are given and what they keep.
+// Payload and state of the what-if cards.
 
 interface WhatIfWord {
   text: string;
@@ -6,31 +6,31 @@ interface WhatIfWord {
   space: boolean;
 }
 
-/** The first translation, or what was tried on it. */
+/** The first translation, or a what-if. */
 interface WhatIfCard {
-  told: string;
-  /** What it was tried on, where that is not the first. */
+  description: string;
+  /** The what-if that it derives from, unless that is the first translation. */
   on: string;
   words: WhatIfWord[];
   per_word: string;
-  /** What the button says that removes it; empty for the first. */
+  /** Label of the button that removes it; empty for the first. */
   remove: string;
 }
 
 interface WhatIfsPayload {
   language: string;
-  /** The first translation, and then a card for each what_if; none where nothing was tried. */
+  /** The first translation, then each what-if; empty where there are none. */
   cards: WhatIfCard[];
-  /** Which is on show. */
-  onShow: number;
+  /** Which is current. */
+  current: number;
   words: Words;
 }
 
 interface WhatIfsState {
   data: WhatIfsPayload;
-  /** What is drawn, as text. */
+  /** The payload drawn last, as JSON. */
   drawn?: string;
-  /** Whether the server was asked for another card and has not answered. */
+  /** Whether a request is unanswered. */
   asked?: boolean;
   stop(): void;
 }

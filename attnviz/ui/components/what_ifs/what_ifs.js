@@ -1,30 +1,29 @@
-// The what-ifs as cards: a click shows one, × or Delete removes it. The server answers with other cards; until then none of
-// them hears a click, for their numbers may be others by then. Words are set by textContent, so that nothing is read as
-// markup.
+// The what-ifs as cards: a click opens one, × or Delete removes it. Until the server has answered with new cards, clicks are
+// ignored, since their numbers may change. Texts are set by textContent, so that they are never markup.
 
-import { fill, find, findAll, letGo, speak, states, write } from "../shared.js";
+import { blurAfterClick, fill, find, findAll, speak, states, write } from "../shared.js";
 import { listenIn, tryIn, viewOf } from "../view.js";
 
-const EDGE = 4; // pixels around a card in sight
+const EDGE = 4; // pixels of margin around a card that is scrolled into sight
 
 /**
  * @param {HTMLElement} root
  * @param {WhatIfsState} state
- * @param {WhatIf} wish
+ * @param {WhatIf} whatIf
  */
-function ask(root, state, wish) {
+function ask(root, state, whatIf) {
   if (state.asked) return;
   state.asked = true;
   find(root, "ol").setAttribute("aria-busy", "true");
-  tryIn(root, wish);
+  tryIn(root, whatIf);
 }
 
 /**
- * The words of a card, those that differ marked; one that fell out is struck through.
+ * The words of a card: changed ones are marked, removed ones struck through.
  * @param {WhatIfWord[]} words
  * @param {string} gone
  */
-function marked(words, gone) {
+function wordNodes(words, gone) {
   return words.flatMap(({ text, kind, space }) => {
     const node = document.createElement(kind === "same" ? "span" : kind === "gone" ? "del" : "mark");
     node.textContent = text;
@@ -39,7 +38,7 @@ function marked(words, gone) {
  * @param {string} className
  * @param {string} text
  */
-function labelled(tag, className, text) {
+function element(tag, className, text) {
   const node = document.createElement(tag);
   node.className = className;
   node.textContent = text;
@@ -53,30 +52,30 @@ function labelled(tag, className, text) {
  * @param {number} index
  */
 function cardItem(root, state, card, index) {
-  const { words, onShow } = state.data;
+  const { words, current } = state.data;
   const item = document.createElement("li");
   const button = document.createElement("button");
   button.type = "button";
   button.className = "card";
-  if (index === onShow) button.setAttribute("aria-current", "true");
-  const head = labelled("span", "told", "");
-  if (index) head.append(labelled("b", "number", String(index)), " ");
-  head.append(labelled("span", "what", card.told), " ");
-  if (card.on) head.append(labelled("span", "on", card.on), " ");
-  const rate = labelled("span", "rate", `${words.rate} ${card.per_word}`);
+  if (index === current) button.setAttribute("aria-current", "true");
+  const head = element("span", "head", "");
+  if (index) head.append(element("b", "number", String(index)), " ");
+  head.append(element("span", "what", card.description), " ");
+  if (card.on) head.append(element("span", "on", card.on), " ");
+  const rate = element("span", "rate", `${words.rate} ${card.per_word}`);
   rate.title = words.about;
   head.append(rate);
-  const text = labelled("span", "text", "");
+  const text = element("span", "text", "");
   text.lang = "fr";
-  text.append(...marked(card.words, words.gone));
+  text.append(...wordNodes(card.words, words.gone));
   button.append(head, " ", text);
   button.onclick = (event) => {
-    if (index !== state.data.onShow) ask(root, state, { kind: "what_if", index });
-    letGo(event);
+    if (index !== state.data.current) ask(root, state, { kind: "what_if", index });
+    blurAfterClick(event);
   };
   item.append(button);
   if (!index) return item;
-  const remove = labelled("button", "remove", "×");
+  const remove = element("button", "remove", "×");
   remove.type = "button";
   remove.title = card.remove;
   remove.setAttribute("aria-label", card.remove);
@@ -92,11 +91,11 @@ function cardItem(root, state, card, index) {
 }
 
 /**
- * Scrolls the cards, and not the page, as little as it takes to see one of them whole.
+ * Scrolls the list, not the page, until a card is fully visible.
  * @param {HTMLElement} list
  * @param {HTMLElement | undefined} card
  */
-function keepInSight(list, card) {
+function scrollToCard(list, card) {
   if (!card) return;
   const outer = list.getBoundingClientRect(), inner = card.getBoundingClientRect();
   const below = inner.bottom + EDGE - outer.bottom, above = outer.top - inner.top + EDGE;
@@ -105,12 +104,12 @@ function keepInSight(list, card) {
 }
 
 /**
- * Draws the cards, and leaves the keyboard where it was among them; the one on show is in sight.
+ * Draws the cards, keeps the focus among them, and scrolls the current one into sight.
  * @param {HTMLElement} root
  * @param {WhatIfsState} state
  */
 function drawCards(root, state) {
-  const { cards, onShow, words } = state.data;
+  const { cards, current, words } = state.data;
   const list = find(root, "ol");
   const inside = /** @type {ShadowRoot} */ (root.getRootNode()).activeElement?.closest("li");
   const place = inside ? [...list.children].indexOf(inside) : -1;
@@ -120,11 +119,11 @@ function drawCards(root, state) {
   list.replaceChildren(...cards.map((card, index) => cardItem(root, state, card, index)));
   const buttons = findAll(list, ".card");
   if (place >= 0) buttons[Math.min(place, buttons.length - 1)]?.focus({ preventScroll: true });
-  requestAnimationFrame(() => keepInSight(list, buttons[onShow])); // once they have their places
+  requestAnimationFrame(() => scrollToCard(list, buttons[current])); // after layout
 }
 
 /**
- * The server has done what it was asked for.
+ * Enables the cards once the server has answered.
  * @param {HTMLElement} root
  * @param {WhatIfsState} state
  */

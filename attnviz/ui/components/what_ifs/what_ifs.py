@@ -8,7 +8,7 @@ from attnviz.languages import gettext, language
 from attnviz.trace import WhatIfs
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
-from attnviz.ui.page_state.what_ifs import made_from
+from attnviz.ui.page_state.what_ifs import with_descendants
 from attnviz.wording.what_if import card_texts
 
 
@@ -23,15 +23,15 @@ def what_if_cards(view: View) -> None:
 def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:
     """Return the payload of the cards, with `number` current; no cards where there are no what-ifs."""
     if what_ifs is None or not what_ifs.what_ifs:
-        return {"language": language(), "cards": [], "onShow": 0, "words": {}}
-    others = [0, *(len(made_from(what_ifs.what_ifs, k + 1)) - 1 for k in range(len(what_ifs.what_ifs)))]
+        return {"language": language(), "cards": [], "current": 0, "words": {}}
+    others = [0, *(len(with_descendants(what_ifs.what_ifs, k + 1)) - 1 for k in range(len(what_ifs.what_ifs)))]
     texts = card_texts(what_ifs)
     cards = [card | {"remove": _remove(k, others[k]) if k else ""} for k, card in enumerate(texts["cards"])]
-    return {"language": language(), "onShow": number, "words": texts["words"], "cards": cards}
+    return {"language": language(), "current": number, "words": texts["words"], "cards": cards}
 
 
 def _remove(number: int, others: int) -> str:
     """Return the label of the button that removes a what-if and `others` that derive from it."""
     if others:
-        return gettext("Remove what-if {number}, and {others} made from it", number=number, others=others)
+        return gettext("Remove what-if {number} and those made from it ({others})", number=number, others=others)
     return gettext("Remove what-if {number}", number=number)

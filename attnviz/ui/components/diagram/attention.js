@@ -1,5 +1,5 @@
-// The middle of the diagram: the query meets the keys, energies become weights, and ribbons as thick as these make the
-// context vector.
+// Attention in the diagram: the query meets the keys, energies become weights, and ribbons as thick as the weights lead to
+// the context vector.
 
 import { viewOf } from "../view.js";
 import { area, group, put, rounded, spot, symbol, vector } from "./svg.js";
@@ -9,25 +9,25 @@ import { area, group, put, rounded, spot, symbol, vector } from "./svg.js";
  * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
-export function drawLook(root, payload, plan) {
+export function drawAttention(root, payload, plan) {
   const [energy, weight, context] = [1, 2, 3].map((stage) => stagePart(root, stage));
   const numbered = (/** @type {Element} */ parent, /** @type {number} */ across, /** @type {string} */ name) =>
     across ? plan.columns.map((_, j) => columnNumber(parent, plan, across, name, j)) : [];
-  const looks = payload.attention !== "none";
-  if (looks) queryLine(energy, plan);
-  const bars = looks ? plan.columns.map(() => put(energy, "rect", { class: "energy", rx: 1.5 })) : [];
-  const one = looks ? plan.columns : [plan.columns[plan.columns.length - 1]];
+  const attends = payload.attention !== "none";
+  if (attends) queryLine(energy, plan);
+  const bars = attends ? plan.columns.map(() => put(energy, "rect", { class: "energy", rx: 1.5 })) : [];
+  const columns = attends ? plan.columns : [plan.columns[plan.columns.length - 1]];
   return {
     energies: bars,
-    energyNumbers: looks ? numbered(energy, plan.dense ? 0 : plan.across.energyNumber, "number") : [],
-    weightNumbers: looks ? numbered(weight, plan.across.weight, "number weight") : [],
-    ribbons: one.map(() => put(weight, "path", { class: "ribbon", fill: `url(#${flowName(root)})` })),
+    energyNumbers: attends ? numbered(energy, plan.dense ? 0 : plan.across.energyNumber, "number") : [],
+    weightNumbers: attends ? numbered(weight, plan.across.weight, "number weight") : [],
+    ribbons: columns.map(() => put(weight, "path", { class: "ribbon", fill: `url(#${flowName(root)})` })),
     ...drawContext(context, payload, plan),
   };
 }
 
 /**
- * The name of the colours of the ribbons, another for each view on the page.
+ * The id of the gradient of the ribbons, unique for each view on the page.
  * @param {Element} drawing
  */
 export const flowName = (drawing) => `flow-${[...viewOf(drawing).classList].join("-")}`;
@@ -44,7 +44,7 @@ export function stagePart(root, stage) {
 }
 
 /**
- * The line that brings the query to each key, from the decoder's state all the way up.
+ * The line of the query from the decoder's state to each key.
  * @param {Element} parent
  * @param {Plan} plan
  */
@@ -75,7 +75,7 @@ function columnNumber(parent, plan, across, name, j) {
 }
 
 /**
- * The context vector, at 0 along the sentence: a step moves it.
+ * The context vector, drawn at 0 along the sentence; each step moves it.
  * @param {Element} parent
  * @param {DiagramPayload} payload
  * @param {Plan} plan

@@ -1,25 +1,23 @@
-// Weights changed by hand: what a what-if makes of those of a step before the server has answered. All of them are shares:
-// from 0, sum 1.
+// Weights of a step after a what-if, computed in the browser before the server has answered. They are shares with sum 1.
 
 /**
- * The weights where piece `j` has the share `value`, and the others keep their ratios; where they had nothing, they share
- * alike.
+ * The weights where piece `j` has the share `value`, and the others keep their ratios, or share equally if all are 0.
  * @param {number[]} weights
  * @param {number} j
  * @param {number} value
  */
 export function moved(weights, j, value) {
-  const given = Math.min(Math.max(value, 0), 1);
+  const share = Math.min(Math.max(value, 0), 1);
   const rest = weights.reduce((sum, weight, k) => (k === j ? sum : sum + weight), 0);
   return weights.map((weight, k) => {
-    if (k === j) return given;
-    return rest > 0 ? (weight / rest) * (1 - given) : (1 - given) / (weights.length - 1);
+    if (k === j) return share;
+    return rest > 0 ? (weight / rest) * (1 - share) : (1 - share) / (weights.length - 1);
   });
 }
 
 /**
- * The weights at another temperature: a softmax knows its energies by their differences only, and so does the logarithm of
- * its outcome. At an infinite one all that have any weight have the same.
+ * The weights at another temperature: softmax(log α / τ), which equals softmax(e / τ) since energies matter only by their
+ * differences. At an infinite one all pieces with a nonzero weight have the same.
  * @param {number[]} weights
  * @param {number} temperature
  */
@@ -32,7 +30,7 @@ function heated(weights, temperature) {
 }
 
 /**
- * What a change makes of the weights of a step, as far as it can be told here.
+ * The weights of a step after a change, where it can be computed here; otherwise unchanged.
  * @param {number[]} weights
  * @param {WhatIf} change
  */

@@ -21,8 +21,8 @@ for _ in range(10):  # a thread may write to its last moment
 """
 
 
-def passing_folder(prefix: str) -> Path:
-    """Make a temporary folder, which is deleted once this process has ended, by itself or by any signal.
+def temporary_folder(prefix: str) -> Path:
+    """Make a temporary folder that is deleted once this process has ended, by itself or by any signal.
 
     `tempfile.TemporaryDirectory` is left behind when the server is stopped: uvicorn re-raises the signal that it
     received, and no process can clean up after a SIGKILL. So another process waits until the system closes its standard

@@ -14,8 +14,8 @@ import pytest
 SERVER = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell has those ignore that it puts behind
-from attnviz.ui.corpus.passing_folder import passing_folder
-folder = passing_folder("passing-")
+from attnviz.ui.corpus.temporary_folder import temporary_folder
+folder = temporary_folder("passing-")
 (folder / "job").mkdir()
 (folder / "job" / "pairs.tsv").write_text("I am hungry.")
 print(folder, flush=True)

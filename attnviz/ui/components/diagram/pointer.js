@@ -1,24 +1,24 @@
-// What the mouse, a finger and the keyboard do to the diagram: a source piece is chosen, or one goes to a stage.
+// Pointer and keyboard in the diagram: they choose a source piece, or go to a stage.
 
 import { find } from "../shared.js";
 import { chooseIn, pointAt, send } from "../view.js";
 import { area, group, put } from "./svg.js";
 
 /**
- * Lays the columns that can be pointed at over the drawing.
+ * Adds a transparent target over each column, for hovering and clicking.
  * @param {HTMLElement} root
  * @param {Element} drawing
  * @param {DiagramState} state
  */
-export function reachColumns(root, drawing, state) {
+export function addColumnTargets(root, drawing, state) {
   const { plan, parts } = state;
   if (!plan) return;
   const { across, columns } = plan, deep = across.ribbons[0];
   const part = group(drawing, "reaches");
-  columns.forEach(({ middle, room }, j) => {
-    const reach = put(part, "rect", { ...area(plan, middle - room / 2, 0, room, deep), class: "column" });
-    reach.addEventListener("click", (event) => choosePiece(root, plan, j, /** @type {MouseEvent} */ (event)));
-    for (const node of [reach, ...(parts.ribbons[j] ? [parts.ribbons[j]] : [])]) {
+  columns.forEach(({ middle, width }, j) => {
+    const target = put(part, "rect", { ...area(plan, middle - width / 2, 0, width, deep), class: "column" });
+    target.addEventListener("click", (event) => choosePiece(root, plan, j, /** @type {MouseEvent} */ (event)));
+    for (const node of [target, ...(parts.ribbons[j] ? [parts.ribbons[j]] : [])]) {
       node.addEventListener("pointerenter", () => pointAt(root, { source: j }));
       node.addEventListener("pointerleave", () => pointAt(root, null));
     }
@@ -26,7 +26,7 @@ export function reachColumns(root, drawing, state) {
 }
 
 /**
- * A click on what the encoder made chooses its piece; one on what the step made of it leads to that stage.
+ * Handles a click on a column: in the encoder it chooses the piece, below it goes to the stage.
  * @param {HTMLElement} root
  * @param {Plan} plan
  * @param {number} j
@@ -49,10 +49,10 @@ function goTo(root, stage) {
 }
 
 /**
- * Listens for what leads to a stage.
+ * Listens for clicks and keys on the links to the stages.
  * @param {HTMLElement} root
  */
-export function reachStages(root) {
+export function listenToStages(root) {
   /** @param {Event} event */
   const stageAt = (event) => {
     const part = event.target instanceof Element ? event.target.closest("[data-stage]") : null;

@@ -1,4 +1,4 @@
-"""Draw text passages with a heading, and lists of references."""
+"""Draw sections of text with a heading, and lists of references."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from html import escape
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.wording.why_story import Passage
+from attnviz.wording.why_story import TextSection
 
 
-def text_passage(told: Passage, french: str = "") -> None:
+def text_section(section: TextSection, french: str = "") -> None:
     """Draw a heading and its paragraphs, with an optional text in French at the end."""
-    texts = filter(None, (*told.paragraphs, told.hint))
+    texts = filter(None, (*section.paragraphs, section.hint))
     paragraphs = [f'<p class="reading">{escape(text)}</p>' for text in texts]
     if french:
         paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
-    st.html(f'<div class="passage"><h2>{escape(told.heading)}</h2>{"".join(paragraphs)}</div>')
+    st.html(f'<div class="text-section"><h2>{escape(section.heading)}</h2>{"".join(paragraphs)}</div>')
 
 
 def references(listed: Sequence[tuple[str, str, str]]) -> None:

@@ -1,0 +1,22 @@
+"""Attention that another program computed: two sentences and a matrix, without a model to recompute them."""
+
+from __future__ import annotations
+
+from attnviz.architectures.declaration import Architecture, StepTexts
+from attnviz.trace import Attention
+from attnviz.wording import imported_attention, stages
+
+IMPORTED_ATTENTION = Architecture(
+    "attention",
+    Attention,
+    step_texts=StepTexts(
+        imported_attention.attention_stage_titles,
+        imported_attention.narrate_attention,
+        imported_attention.attention_stage_titles,
+        imported_attention.narrate_attention,
+        step_sentence=imported_attention.attention_step_sentence,
+        made_by=imported_attention.made_by,
+        how=lambda trace: stages.capital(imported_attention.made_by(trace)),
+    ),
+    payloads=frozenset(["facts", "look", "energy", "softmax"]),
+)
